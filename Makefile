@@ -1,0 +1,55 @@
+# Every command of the project. `make demo` and `make test` set up what they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
+# The pinned peers are oracles of tests/peers; a machine that cannot have them skips those.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help venv build demo test lint format bench clean
+
+help:
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+# The runtime alone: what a user of the package gets.
+$(VENV)/.built: $(BIN)/python pyproject.toml $(RUST_SOURCES)
+	$(BIN)/python -m pip install --quiet --group dev -e '.[all]'
+	@touch $@
+
+build: $(VENV)/.built ## set up .venv and compile
+
+$(VENV)/.peers: $(VENV)/.built
+	$(BIN)/python -m pip install --quiet --group peers
+	@touch $@
+
+demo: build ## train, save, reload, encode and decode on the Python library's own sources
+	$(BIN)/python -m examples.demo
+
+test: $(VENV)/.peers ## run every test
+	cargo test --quiet --release
+	$(BIN)/python -m pytest -q
+
+lint: build ## format check, types, stub, import order, clippy
+	cargo fmt --check
+	cargo clippy --release --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest subword._core
+	$(BIN)/lint-imports
+
+format: build ## write what lint checks
+	cargo fmt
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: build ## measure against the peers (see docs/performance.md)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) target dist

@@ -1,0 +1,90 @@
+//! Errors, signals and progress on their way between kernels and Python.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
+
+/// How often a long call looks for signals and reports its progress.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Map each kernel error to the class of that meaning in `subword.errors`.
+pub fn to_py_err(py: Python<'_>, error: &Error) -> PyErr {
+    static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    match error.kind {
+        Kind::Interrupted => return PyKeyboardInterrupt::new_err(()),
+        Kind::Memory => return PyMemoryError::new_err(error.message.clone()),
+        _ => {}
+    }
+    let instance = ERRORS
+        .get_or_try_init(py, || py.import("subword.errors").map(Bound::unbind))
+        .and_then(|errors| errors.bind(py).getattr(error.kind.class_name()))
+        .and_then(|class| class.call1((error.message.as_str(),)));
+    instance.map_or_else(|import_error| import_error, PyErr::from_value)
+}
+
+/// Run `work` without the GIL on a thread of its own while this one watches for signals.
+///
+/// `progress`, a Python callable, is given `Control::done` about twenty times a second. An
+/// exception it raises, or a signal handler raises, stops the work and is raised.
+pub fn run_long<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    let control = Control::default();
+    let outcome = py.detach(|| {
+        thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let control = &control;
+            let worker = scope.spawn(move || {
+                // The receiver outlives this thread, so a failed send cannot lose a result.
+                let _ = sender.send(work(control));
+            });
+            let mut raised = None;
+            loop {
+                match receiver.recv_timeout(POLL) {
+                    Ok(result) => return (Some(result), raised),
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        raised = Python::attach(|py| watch(py, progress, control)).err();
+                        if raised.is_some() {
+                            control.stop();
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => {
+                        // Joined here, a panic stays a value and never crosses the border.
+                        let _ = worker.join();
+                        return (None, raised);
+                    }
+                }
+            }
+        })
+    });
+    match outcome {
+        (_, Some(raised)) => Err(raised),
+        (Some(result), None) => {
+            if let Some(callback) = progress {
+                callback.call1(py, (control.done(),))?;
+            }
+            result.map_err(|error| to_py_err(py, &error))
+        }
+        (None, None) => {
+            Err(pyo3::exceptions::PySystemError::new_err("a worker thread ended without a result"))
+        }
+    }
+}
+
+fn watch(py: Python<'_>, progress: Option<&Py<PyAny>>, control: &Control) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(callback) = progress {
+        callback.call1(py, (control.done(),))?;
+    }
+    Ok(())
+}

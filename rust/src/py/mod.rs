@@ -1,0 +1,13 @@
+//! The border: conversion, GIL, signals, errors. No algorithm lives here.
+
+mod border;
+mod split;
+
+use pyo3::prelude::*;
+
+/// The compiled half of `subword`.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::split::class_ranges;
+}

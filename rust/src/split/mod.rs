@@ -1,0 +1,3 @@
+//! Text to pre-tokens.
+
+pub mod classes;
