@@ -9,5 +9,5 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::split::class_ranges;
+    use super::split::{class_ranges, split};
 }
