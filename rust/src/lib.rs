@@ -2,7 +2,11 @@
 //!
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
+pub mod bpe;
+pub mod counts;
 pub mod error;
+pub mod key;
 pub mod parallel;
 mod py;
+pub mod special;
 pub mod split;

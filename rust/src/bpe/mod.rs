@@ -1,0 +1,5 @@
+//! Byte-pair encoding: learning merges and applying them.
+
+pub mod encode;
+pub mod queue;
+pub mod train;
