@@ -198,7 +198,7 @@ def test_ids_equal_tokenizers(shared: Path, name: str, pattern: str) -> None:
     added = [token["content"] for token in content["added_tokens"]]
     tokens = {from_characters(token): vocab[token] for token in vocab if token not in added}
     pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
-    ranks = {tuple(map(from_characters, pair)): rank for rank, pair in enumerate(pairs)}
+    ranks = {(from_characters(a), from_characters(b)): rank for rank, (a, b) in enumerate(pairs)}
     nfc = (content["normalizer"] or {}).get("type") == "NFC"
     cases = [c for c in shared_texts(shared, name) if not any(token in c["t"] for token in added)]
     assert len(cases) > 200

@@ -136,9 +136,7 @@ def _hf_number(symbol: int) -> int:
     return ord(BYTE_CHARACTERS[symbol]) if symbol < 256 else 0x110000 + symbol
 
 
-def replace_pair(
-    symbols: Sequence[Symbol], pair: tuple[Symbol, Symbol], new: Symbol
-) -> list[Symbol]:
+def replace_pair(symbols: list[Symbol], pair: tuple[Symbol, Symbol], new: Symbol) -> list[Symbol]:
     """Replace each occurrence of a pair, from left to right, without overlap.
 
     Examples:
@@ -148,7 +146,7 @@ def replace_pair(
     replaced: list[Symbol] = []
     position = 0
     while position < len(symbols):
-        if tuple(symbols[position : position + 2]) == pair:
+        if symbols[position] == pair[0] and symbols[position + 1 : position + 2] == [pair[1]]:
             replaced.append(new)
             position += 2
         else:
