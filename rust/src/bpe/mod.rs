@@ -3,3 +3,4 @@
 pub mod encode;
 pub mod queue;
 pub mod train;
+pub mod vocabulary;

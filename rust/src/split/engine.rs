@@ -4,7 +4,7 @@ use regex_automata::meta;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-use super::linear::{Alternative, alternatives};
+use super::linear::{Alternative, alternatives, has_possessive};
 use crate::error::{Error, Kind, Result};
 
 /// Steps that one match of a pattern with look-around may take.
@@ -38,7 +38,7 @@ impl Engine {
         let rewritten = alternatives(pattern).and_then(|parts| linear(&parts));
         let whole = || {
             let part = Alternative { expression: pattern.into(), drop_last: false };
-            linear(&[part])
+            if has_possessive(pattern) { None } else { linear(&[part]) }
         };
         let kind = match rewritten.or_else(whole) {
             Some(kind) => kind,

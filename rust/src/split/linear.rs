@@ -34,7 +34,11 @@ pub fn alternatives(pattern: &str) -> Option<Vec<Alternative>> {
         } else if let Some((_, equal)) = POSSESSIVE.iter().find(|(text, _)| *text == part) {
             rewritten.push(keep(equal));
         } else {
-            rewritten.push(keep(without_final_possessive(part)));
+            let greedy = without_final_possessive(part);
+            if has_possessive(greedy) {
+                return None;
+            }
+            rewritten.push(keep(greedy));
         }
     }
     Some(rewritten)
@@ -83,6 +87,27 @@ fn without_final_possessive(part: &str) -> &str {
     if ends_with_quantifier(greedy) { greedy } else { part }
 }
 
+/// Whether a quantifier is followed by `+`, which the linear engine would read as a repeat of
+/// the repeat.
+#[must_use]
+pub fn has_possessive(pattern: &str) -> bool {
+    let mut class_depth = 0usize;
+    let mut escaped = false;
+    pattern.char_indices().any(|(at, c)| {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class_depth += 1,
+            ']' => class_depth = class_depth.saturating_sub(1),
+            '+' if class_depth == 0 => {
+                return pattern.get(..at).is_some_and(ends_with_quantifier);
+            }
+            _ => {}
+        }
+        false
+    })
+}
+
 fn ends_with_quantifier(part: &str) -> bool {
     if let Some(counted) = part.strip_suffix('}') {
         // `{2,3}` repeats; `\p{L}` is a class.
@@ -106,6 +131,16 @@ mod tests {
         );
         assert_eq!(top_level_parts("(?i)a|b"), None);
         assert_eq!(top_level_parts("(?i:a)|b"), Some(vec!["(?i:a)", "b"]));
+    }
+
+    #[test]
+    fn possessive_quantifiers_are_seen() {
+        for pattern in ["a++b", "a?+b", "a{2,3}+b", r"\\++", "(a++)b"] {
+            assert!(has_possessive(pattern), "{pattern}");
+        }
+        for pattern in ["a+b", r"\++b", "[+*]+", r"\p{L}+", "a+?", r"[^\]+]+x"] {
+            assert!(!has_possessive(pattern), "{pattern}");
+        }
     }
 
     #[test]
