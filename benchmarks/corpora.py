@@ -18,14 +18,22 @@ from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
 
-import zstandard
-
-__all__ = ["CACHE", "CORPORA", "Corpus", "build_corpus", "shared_folder"]
+__all__ = [
+    "CACHE",
+    "CORPORA",
+    "PROJECT",
+    "ROOT",
+    "Corpus",
+    "build_corpus",
+    "shared_folder",
+    "unpacked",
+]
 
 SEPARATOR = "<|endoftext|>"
 MEGABYTE = 1_000_000
 SHUFFLE_SEED = 20_240
 ROOT = Path(__file__).resolve().parent
+PROJECT = ROOT.parent
 CACHE = ROOT / ".cache"
 
 # Folders of the shared data that a corpus takes, and how a shortened one is named: NAME-10 is
@@ -75,7 +83,7 @@ def shared_folder() -> Path | None:
     It is what ``SUBWORD_SHARED`` names, else ``../shared`` beside the repository.
     """
     named = os.environ.get("SUBWORD_SHARED")
-    folder = Path(named) if named else ROOT.parent.parent / "shared"
+    folder = Path(named) if named else PROJECT.parent / "shared"
     return folder if (folder / "data" / "MANIFEST.json").is_file() else None
 
 
@@ -127,10 +135,17 @@ def manifest_documents(shared: Path, folders: tuple[str, ...]) -> Iterator[str]:
     for entry in manifest:
         if entry["path"].split("/")[0] not in folders:
             continue
-        with (data / entry["path"]).open("rb") as file:
-            raw = zstandard.ZstdDecompressor().stream_reader(file).read()
+        raw = unpacked(data / entry["path"])
         texts = tar_members(raw) if ".tar." in entry["path"] else split_documents(raw)
         yield from (text.replace(SEPARATOR, "") for text in texts if text)
+
+
+def unpacked(path: Path) -> bytes:
+    """Read a ``.zst`` file whole."""
+    import zstandard  # here, since the peers' environment has no need of it
+
+    with path.open("rb") as file:
+        return zstandard.ZstdDecompressor().stream_reader(file).read()
 
 
 def split_documents(raw: bytes) -> list[str]:

@@ -313,9 +313,7 @@ def rustbpe_train(job: TrainingJob) -> Training:
 
     def call() -> Any:
         tokenizer = rustbpe.Tokenizer()
-        tokenizer.train_from_iterator(
-            iter(documents), job.vocab_size - 1, pattern=GPT2_PATTERN
-        )
+        tokenizer.train_from_iterator(iter(documents), job.vocab_size - 1, pattern=GPT2_PATTERN)
         return tokenizer
 
     return Training(call, lambda _: None)

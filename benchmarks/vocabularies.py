@@ -13,9 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import zstandard
-
-from benchmarks.corpora import CACHE, shared_folder
+from benchmarks.corpora import CACHE, shared_folder, unpacked
 
 __all__ = ["VOCABULARIES", "VocabularyFiles", "build_vocabulary"]
 
@@ -36,9 +34,7 @@ O200K_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-GPT2_PATTERN = (
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
-)
+GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +103,7 @@ def build_vocabulary(name: str) -> VocabularyFiles | None:
             return None
         print(f"building vocabulary {name}", file=sys.stderr)
         folder.mkdir(parents=True, exist_ok=True)
-        with (shared / recipe.shared).open("rb") as file:
-            rank_file.write_bytes(zstandard.ZstdDecompressor().stream_reader(file).read())
+        rank_file.write_bytes(unpacked(shared / recipe.shared))
         ranks = read_ranks(rank_file)
         write_json(json_file, tokenizer_json(ranks, recipe.json_pattern, special_tokens))
     return VocabularyFiles(
