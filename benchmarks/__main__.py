@@ -14,6 +14,7 @@ from benchmarks.suites import SUITES, expand
 from benchmarks.vocabularies import VOCABULARIES
 
 stdout, stderr = Console(), Console(stderr=True)
+DEFAULTS = Limits()
 
 
 def main(
@@ -26,8 +27,8 @@ def main(
         list[str] | None, typer.Option(help=f"One of {', '.join(VOCABULARIES)}.")
     ] = None,
     peer: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(PEERS)}.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = Limits.rounds,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds a run may take.")] = Limits.timeout,
+    rounds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = DEFAULTS.rounds,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds a run may take.")] = DEFAULTS.timeout,
     results: Annotated[Path, typer.Option(help="Folder of the JSON files.")] = RESULTS,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="One run, 10 MB of each corpus.")] = False,

@@ -5,6 +5,7 @@ user and system time of the whole process, its threads included. Memory is how f
 resident memory during the call rises above what was resident before it.
 """
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -56,10 +57,8 @@ def resident_bytes(field: str) -> int | None:
 
 def forget_peak() -> bool:
     """Start a new peak of resident memory, with what is free given back first."""
-    try:
+    with contextlib.suppress(AttributeError, OSError):  # another libc: free pages stay
         ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError):  # another libc: the growth is then a lower bound
-        pass
     try:
         Path("/proc/self/clear_refs").write_text(PEAK_RESET, encoding="ascii")
     except OSError:
