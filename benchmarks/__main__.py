@@ -28,7 +28,9 @@ def main(
     ] = None,
     peer: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(PEERS)}.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = DEFAULTS.rounds,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds a run may take.")] = DEFAULTS.timeout,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds a run may take.")
+    ] = DEFAULTS.timeout,
     results: Annotated[Path, typer.Option(help="Folder of the JSON files.")] = RESULTS,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="One run, 10 MB of each corpus.")] = False,
@@ -62,8 +64,8 @@ def main(
         if measured is None:
             tell(f"{group.title}: left out, since the vocabulary is only in the shared data")
             continue
-        for table in rich_tables([measured]):
-            stdout.print(table)
+        for part in rich_tables([measured]):
+            stdout.print(part, markup=False)
         if not quick:
             write_group(measured, results)
     if not quick and results == RESULTS:

@@ -230,7 +230,7 @@ def unspelled(merges: Any) -> Merges:
 
 
 def read_documents(job: TrainingJob) -> list[str]:
-    return Path(job.documents).read_text(encoding="utf-8", newline="").split(SEPARATOR)
+    return Path(job.documents).read_bytes().decode().split(SEPARATOR)
 
 
 def sentencepiece_train(job: TrainingJob) -> Training:

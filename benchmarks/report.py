@@ -46,7 +46,7 @@ class Section:
         return COLUMNS[suite_kind(self.groups[0])]
 
     def rows(self) -> Iterable[list[str]]:
-        """Give a row a cell, values as text; a cell without figures says why in the second."""
+        """Give a row a cell, values as text; one without figures has only how it ended."""
         for group in self.groups:
             for cell in group["cells"]:
                 if cell["status"] == "unsupported":
@@ -54,9 +54,15 @@ class Section:
                 if cell["status"] == "ok":
                     yield [cell["peer"], *(c.value(cell, group) for c in self.columns)]
                 else:
-                    reason = f"{cell['status']}: {cell['message']}"
-                    rest = len(self.columns) - 2
-                    yield [cell["peer"], megabytes_in(cell, group), reason, *[""] * rest]
+                    blank = [""] * (len(self.columns) - 1)
+                    yield [cell["peer"], cell["status"], *blank]
+
+    def reasons(self) -> Iterable[str]:
+        """Give a line for each cell that has no figures."""
+        for group in self.groups:
+            for cell in group["cells"]:
+                if cell["status"] in {"failed", "timeout"}:
+                    yield f"{cell['peer']}: {cell['status']}, {cell['message']}"
 
 
 def suite_kind(group: Group) -> str:
@@ -187,7 +193,6 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         VERSION,
     ),
     "latency": (
-        INPUT,
         Column("first call, µs", scaled("first_call", "wall_s", 1e6, 0)),
         Column("new texts, µs CPU", per_call("cold")),
         Column("known texts, µs CPU", per_call("warm")),
@@ -198,7 +203,6 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         VERSION,
     ),
     "load": (
-        INPUT,
         Column("CPU, ms", scaled("cold", "cpu_s", 1e3, 1)),
         Column("wall, ms", scaled("cold", "wall_s", 1e3, 1)),
         Column("time, ratio", ratio("cold")),
@@ -257,7 +261,7 @@ def sections(groups: list[Group]) -> list[Section]:
     ]
 
 
-def rich_tables(groups: list[Group]) -> Iterable[Table]:
+def rich_tables(groups: list[Group]) -> Iterable[Table | str]:
     """Give the tables for a terminal."""
     for section in sections(groups):
         table = Table(title=section.title, title_justify="left")
@@ -266,6 +270,7 @@ def rich_tables(groups: list[Group]) -> Iterable[Table]:
             table.add_column(column.head, justify="right")
         for row in section.rows():
             table.add_row(*row)
+        yield "\n".join(section.reasons())
         yield table
 
 
@@ -299,6 +304,7 @@ def write_markdown(groups: list[Group], path: Path = MARKDOWN) -> None:
             suite = section.groups[0]["suite"]
             parts.append(f"## {suite}\n")
         parts.append(f"### {section.title}\n\n{markdown_table(section)}")
+        parts.append("".join(f"- {reason}\n" for reason in section.reasons()))
         parts.append(sources(section))
     parts.append(notes(groups))
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -193,7 +193,11 @@ def tokenizer_json(
         {"id": token_id, "content": token, **flags, "special": True}
         for token, token_id in special_tokens.items()
     ]
-    vocab = {spelled(token): rank for token, rank in ranks.items()}
+    vocab = {spelled(token): rank for token, rank in ranks.items()} | special_tokens
+    used = set(vocab.values())
+    for token_id in range(max(used)):  # some readers refuse a vocabulary with gaps
+        if token_id not in used:
+            vocab[f"<|unused_{token_id}|>"] = token_id
     return {
         "version": "1.0",
         "truncation": None,
@@ -212,7 +216,7 @@ def tokenizer_json(
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": pattern is not None,
-            "vocab": vocab | special_tokens,
+            "vocab": vocab,
             "merges": [f"{spelled(left)} {spelled(right)}" for left, right in merges_of(ranks)],
         },
     }
