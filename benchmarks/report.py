@@ -281,7 +281,8 @@ PREFACE = """\
 
 This page is written by `make bench` from `benchmarks/results/*.json`; edits are lost.
 
-Each cell ran in a fresh process, the peers of a table in turn, one thread each, and the
+Each cell ran in a fresh process, the peers of a table in turn, kept to as many CPUs as
+threads (one where the table says nothing), and the
 figures are medians over the runs. MB are 10^6 bytes. *Cold* is the first call in the process,
 *warm* the same call again; CPU is user and system time of the call, all its threads included.
 *Memory growth* is how far the peak of resident memory during the cold call rises above what was

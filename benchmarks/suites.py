@@ -28,13 +28,13 @@ ENCODERS = (
 SLOW_ENCODERS = ("tokenizers",)
 TRAINERS = (
     "tokenizers",
+    "tokenizers-lines",
     "subword-hf",
     "subword",
     "gigatoken",
     "gigabpe",
     "rustbpe",
     "sentencepiece",
-    "tokenizers-lines",
 )
 TEXTS = ("english", "code", "chinese", "multilingual")
 BYTE_LEVEL = ("gpt2", "cl100k", "o200k")

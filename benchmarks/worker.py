@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import hashlib
 import json
+import os
 import resource
 import sys
 import time
@@ -191,9 +192,16 @@ MEASUREMENTS: dict[str, Callable[[Peer, Task], Result]] = {
 }
 
 
+def keep_to_cpus(n_cpus: int) -> None:
+    """Stay on as many CPUs as threads were asked for: some libraries start more regardless."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-n_cpus:])
+
+
 def main() -> None:
     """Measure the cell that the first argument describes and print one JSON line."""
     task = Task(**json.loads(sys.argv[1]))
+    keep_to_cpus(int(task.options.get("n_threads", 1)))
     peer = PEERS[task.peer]
     result = MEASUREMENTS[task.suite](peer, task)
     print("\n" + json.dumps({"version": peer.version, **result}), flush=True)
