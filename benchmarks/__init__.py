@@ -4,6 +4,7 @@
 cell in a fresh process and writes ``results/*.json`` and the table made from them.
 
 Rooms, in the order of the work: ``corpora`` and ``vocabularies`` make the inputs, ``suites``
-says what is measured, ``peers`` how each library is called, ``worker`` measures one cell,
-``runner`` starts the workers, ``report`` writes the tables.
+says what is measured, ``peers`` with ``encoders`` and ``trainers`` how each library is called,
+``environment`` installs them, ``worker`` measures one cell, ``runner`` starts the workers,
+``report`` writes the tables.
 """

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from benchmarks.corpora import STAND_IN, shared_folder
 from benchmarks.environment import prepare_environment
 from benchmarks.peers import PEERS
 from benchmarks.report import RESULTS, read_groups, rich_tables, write_group, write_markdown
 from benchmarks.runner import Limits, measure_group
-from benchmarks.suites import SUITES, expand
+from benchmarks.suites import ROWS, SUITES, Row, expand, stand_in_rows
 from benchmarks.vocabularies import VOCABULARIES
 
 stdout, stderr = Console(), Console(stderr=True)
@@ -44,8 +45,13 @@ def main(
     if report:
         write_markdown(read_groups(results))
         return
+    rows: tuple[Row, ...] = ROWS
+    if shared_folder() is None:
+        rows = stand_in_rows(ROWS, STAND_IN)
+        tell("no shared data found: the Python standard library's sources stand in for it")
     groups = list(
         expand(
+            rows,
             suites=known("suite", suite, SUITES),
             corpora=tuple(corpus or ()),
             vocabularies=known("vocabulary", vocabulary, tuple(VOCABULARIES)),
@@ -61,9 +67,6 @@ def main(
     limits = Limits(rounds=1 if quick else rounds, timeout=timeout)
     for group in groups:
         measured = measure_group(group, failures, limits, tell)
-        if measured is None:
-            tell(f"{group.title}: left out, since the vocabulary is only in the shared data")
-            continue
         for part in rich_tables([measured]):
             stdout.print(part, markup=False)
         if not quick:

@@ -9,6 +9,7 @@ to reach a size, which would flatter every cache.
 import hashlib
 import json
 import os
+import platform
 import random
 import sys
 import sysconfig
@@ -23,6 +24,7 @@ __all__ = [
     "CORPORA",
     "PROJECT",
     "ROOT",
+    "STAND_IN",
     "Corpus",
     "build_corpus",
     "shared_folder",
@@ -44,8 +46,8 @@ FOLDERS = {
     "chinese": ("zh",),
     "multilingual": ("parallel", "ja", "ko", "ru"),
 }
-CORPORA = (*FOLDERS, "mixed")
-FALLBACK_SOURCE = "the Python standard library's sources (no shared data found)"
+STAND_IN = "stdlib"  # what every machine has: the Python standard library's sources
+CORPORA = (*FOLDERS, "mixed", STAND_IN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +98,34 @@ def build_corpus(name: str) -> Corpus:
 
     Raises:
         ValueError: The name is not known.
+        FileNotFoundError: The corpus is of the shared data, and there is none.
     """
     base, _, megabytes = name.partition("-")
     if base not in CORPORA or not (megabytes.isdecimal() or not megabytes):
         raise ValueError(f"no corpus {name!r}; there are {', '.join(CORPORA)}, and NAME-MB of each")
-    shared = shared_folder()
-    source = "shared data" if shared else FALLBACK_SOURCE
     stamp = CACHE / "corpora" / f"{name}.json"
     if stamp.is_file():
         corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
-        if corpus.source == source and corpus.text.is_file() and corpus.documents.is_file():
+        if corpus.text.is_file() and corpus.documents.is_file():
             return corpus
-    documents = read_documents(base, shared)
+    documents = read_documents(base)
     if megabytes:
         documents = first_bytes(documents, int(megabytes) * MEGABYTE)
-    return write_corpus(name, source, documents)
+    library = f"Python {platform.python_version()}'s standard library"
+    return write_corpus(name, library if base == STAND_IN else "the shared data", documents)
 
 
-def read_documents(base: str, shared: Path | None) -> list[str]:
+def read_documents(base: str) -> list[str]:
     """Read the documents of a whole corpus, separators removed, in a fixed order."""
+    if base == STAND_IN:
+        return list(standard_library())
+    shared = shared_folder()
     if shared is None:
-        documents = list(standard_library())
-    elif base == "mixed":
+        raise FileNotFoundError(
+            f"the corpus {base} is of the shared data, which neither SUBWORD_SHARED nor "
+            f"{PROJECT.parent / 'shared'} gives; {STAND_IN} needs none"
+        )
+    if base == "mixed":
         documents = [
             document for name in FOLDERS for document in manifest_documents(shared, FOLDERS[name])
         ]

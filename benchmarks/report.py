@@ -84,7 +84,7 @@ def base_cell(group: Group) -> Cell | None:
     """Give the cell that ratios are to: subword's, else the reference's."""
     measured = [cell for cell in group["cells"] if cell.get("median")]
     own = [cell for cell in measured if cell["peer"] == "subword"]
-    return (own or measured or [None])[0]
+    return next(iter(own or measured), None)
 
 
 def speed(phase: str) -> Callable[[Cell, Group], str]:
@@ -346,7 +346,7 @@ def machines(groups: list[Group]) -> Iterable[str]:
 
 
 def ahead(groups: list[Group]) -> Iterable[str]:
-    """List where a peer is faster than subword, among those with the right result."""
+    """List where a peer is faster than subword, wrong results left out."""
     lines = []
     for group in groups:
         own = [c for c in group["cells"] if c["peer"] == "subword" and c.get("median")]

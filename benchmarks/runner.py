@@ -44,7 +44,7 @@ class Limits:
 
 def measure_group(
     group: Group, failures: dict[str, str], limits: Limits, tell: Callable[[str], None]
-) -> dict[str, Any] | None:
+) -> dict[str, Any]:
     """Measure every peer of a group.
 
     Args:
@@ -54,15 +54,15 @@ def measure_group(
         tell: Called with a line before each run.
 
     Returns:
-        The group as it is kept in ``results/``; None where its vocabulary is not at hand.
+        The group as it is kept in ``results/``.
+
+    Raises:
+        FileNotFoundError: Its corpus or vocabulary is of the shared data, and there is none.
     """
     corpus = build_corpus(group.corpus) if group.corpus else None
     task: dict[str, Any] = {"suite": group.suite, "options": group.options}
     if group.vocabulary:
-        files = build_vocabulary(group.vocabulary)
-        if files is None:
-            return None
-        task["vocabulary"] = asdict(files)
+        task["vocabulary"] = asdict(build_vocabulary(group.vocabulary, PYTHON))
     if corpus is not None:
         task |= {"text": str(corpus.text), "documents": str(corpus.documents)}
     load_before = os.getloadavg()[0]
@@ -143,7 +143,16 @@ def run_cell(cell: Cell, task: dict[str, Any], timeout: float) -> None:
     elif process.returncode > 0:
         cell |= {"status": "failed", "message": clean_message(stderr)}
     else:
-        cell["runs"].append(json.loads(stdout.splitlines()[-1]))
+        add_run(cell, stdout)
+
+
+def add_run(cell: Cell, stdout: str) -> None:
+    """Take the figures from the last line, since a library may have printed before it."""
+    lines = stdout.splitlines()
+    try:
+        cell["runs"].append(json.loads(lines[-1] if lines else ""))
+    except ValueError:
+        cell |= {"status": "failed", "message": "ended without an error and without figures"}
 
 
 def finished(cell: Cell) -> Cell:

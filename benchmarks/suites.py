@@ -6,9 +6,19 @@ kind of thing, add a ``measure_`` function to the worker and name it as the row'
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-__all__ = ["ENCODERS", "ROWS", "SLICE_MB", "SUITES", "TRAINERS", "Group", "Row", "expand"]
+__all__ = [
+    "ENCODERS",
+    "ROWS",
+    "SLICE_MB",
+    "SUITES",
+    "TRAINERS",
+    "Group",
+    "Row",
+    "expand",
+    "stand_in_rows",
+]
 
 SLICE_MB = 10  # what a slow peer gets of a corpus
 
@@ -130,6 +140,22 @@ def expand(
                 if kept and group.title not in seen:
                     seen.add(group.title)
                     yield group
+
+
+def stand_in_rows(rows: tuple[Row, ...], name: str) -> tuple[Row, ...]:
+    """Give rows with one corpus and one vocabulary in the place of all, its slice included."""
+
+    def corpus(old: str) -> str:
+        return old and (f"{name}-{SLICE_MB}" if old.endswith(f"-{SLICE_MB}") else name)
+
+    return tuple(
+        replace(
+            row,
+            corpora=tuple(dict.fromkeys(corpus(old) for old in row.corpora)),
+            vocabularies=tuple(dict.fromkeys(old and name for old in row.vocabularies)),
+        )
+        for row in rows
+    )
 
 
 def row_corpora(

@@ -9,11 +9,12 @@ huggingface/tokenizers 0.23.3, ``pre_tokenizers/byte_level.rs`` (bytes as charac
 
 import base64
 import json
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.corpora import CACHE, shared_folder, unpacked
+from benchmarks.corpora import CACHE, PROJECT, STAND_IN, build_corpus, shared_folder, unpacked
 
 __all__ = ["VOCABULARIES", "VocabularyFiles", "build_vocabulary"]
 
@@ -37,34 +38,41 @@ O200K_PATTERN = (
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 
 
+STAND_IN_SIZE = 32_000
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Where a vocabulary is from and what its rank file does not say.
 
     Attributes:
-        shared: Path of the rank file under the shared data.
+        shared: Path of the rank file under the shared data; empty for the stand-in.
+        pattern_name: What libraries that name patterns call this one.
         rank_pattern: Split pattern for libraries that take one beside the ranks.
         json_pattern: Split pattern for ``tokenizer.json``; None for ByteLevel's own.
         end_of_text: Id of ``<|endoftext|>``.
     """
 
     shared: str
+    pattern_name: str
     rank_pattern: str
     json_pattern: str | None
     end_of_text: int
 
 
 VOCABULARIES = {
-    "gpt2": Recipe("vocab/r50k_base/r50k_base.tiktoken.zst", GPT2_PATTERN, None, 50_256),
+    "gpt2": Recipe("vocab/r50k_base/r50k_base.tiktoken.zst", "gpt2", GPT2_PATTERN, None, 50_256),
     "cl100k": Recipe(
         "vocab/cl100k_base/cl100k_base.tiktoken.zst",
+        "cl100k",
         CL100K_RANK_PATTERN,
         CL100K_JSON_PATTERN,
         100_257,
     ),
     "o200k": Recipe(
-        "vocab/o200k_base/o200k_base.tiktoken.zst", O200K_PATTERN, O200K_PATTERN, 199_999
+        "vocab/o200k_base/o200k_base.tiktoken.zst", "o200k", O200K_PATTERN, O200K_PATTERN, 199_999
     ),
+    STAND_IN: Recipe("", "gpt2", GPT2_PATTERN, None, STAND_IN_SIZE - 1),
 }
 
 
@@ -73,7 +81,8 @@ class VocabularyFiles:
     """A vocabulary as the adapters get it.
 
     Attributes:
-        name: Of the vocabulary, and of its pattern in libraries that name patterns.
+        name: Of the vocabulary.
+        pattern_name: Of its pattern, in libraries that name patterns.
         ranks: Path of the ``.tiktoken`` file.
         tokenizer_json: Path of the ``tokenizer.json``.
         pattern: The regular expression to give beside the rank file.
@@ -81,34 +90,60 @@ class VocabularyFiles:
     """
 
     name: str
+    pattern_name: str
     ranks: str
     tokenizer_json: str
     pattern: str
     special_tokens: dict[str, int]
 
 
-def build_vocabulary(name: str) -> VocabularyFiles | None:
-    """Give the files of a vocabulary, made the first time; None without the shared data.
+def build_vocabulary(name: str, python: Path) -> VocabularyFiles:
+    """Give the files of a vocabulary, made the first time.
+
+    Args:
+        name: One of ``VOCABULARIES``.
+        python: The peers' interpreter, which trains the stand-in.
 
     Raises:
         KeyError: The name is not in ``VOCABULARIES``.
+        FileNotFoundError: It is of the shared data, and there is none.
     """
     recipe = VOCABULARIES[name]
     folder = CACHE / "vocabularies"
     rank_file, json_file = folder / f"{name}.tiktoken", folder / f"{name}.json"
     special_tokens = {"<|endoftext|>": recipe.end_of_text}
     if not json_file.is_file():
-        shared = shared_folder()
-        if shared is None:
-            return None
         print(f"building vocabulary {name}", file=sys.stderr)
         folder.mkdir(parents=True, exist_ok=True)
-        rank_file.write_bytes(unpacked(shared / recipe.shared))
+        if recipe.shared:
+            copy_shared(recipe.shared, rank_file)
+        else:
+            train_stand_in(rank_file, python)
         ranks = read_ranks(rank_file)
         write_json(json_file, tokenizer_json(ranks, recipe.json_pattern, special_tokens))
     return VocabularyFiles(
-        name, str(rank_file), str(json_file), recipe.rank_pattern, special_tokens
+        name,
+        recipe.pattern_name,
+        str(rank_file),
+        str(json_file),
+        recipe.rank_pattern,
+        special_tokens,
     )
+
+
+def copy_shared(path: str, rank_file: Path) -> None:
+    """Unpack a rank file of the shared data."""
+    shared = shared_folder()
+    if shared is None:
+        raise FileNotFoundError(f"{path} is of the shared data, and there is none")
+    rank_file.write_bytes(unpacked(shared / path))
+
+
+def train_stand_in(rank_file: Path, python: Path) -> None:
+    """Train the vocabulary that needs no shared data."""
+    documents = str(build_corpus(STAND_IN).documents)
+    command = [str(python), "-m", "benchmarks.stand_in", documents, str(STAND_IN_SIZE)]
+    subprocess.run([*command, str(rank_file)], cwd=PROJECT, check=True)
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:

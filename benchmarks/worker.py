@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import PEERS, Encoder, Merges, Peer, TrainingJob
+from benchmarks.encoders import Encoder
+from benchmarks.peers import PEERS, Peer
+from benchmarks.trainers import Merges, TrainingJob
 from benchmarks.vocabularies import VocabularyFiles
 
 __all__ = ["MEASUREMENTS", "main"]
