@@ -282,8 +282,7 @@ PREFACE = """\
 This page is written by `make bench` from `benchmarks/results/*.json`; edits are lost.
 
 Each cell ran in a fresh process, the peers of a table in turn, kept to as many CPUs as
-threads (one where the table says nothing), and the
-figures are medians over the runs. MB are 10^6 bytes. *Cold* is the first call in the process,
+threads (one where the table says nothing); figures are medians over the runs. MB are 10^6 bytes. *Cold* is the first call in the process,
 *warm* the same call again; CPU is user and system time of the call, all its threads included.
 *Memory growth* is how far the peak of resident memory during the cold call rises above what was
 resident before it, the input included in that. A *ratio* is CPU time over subword's in the same
@@ -361,7 +360,8 @@ def ahead(groups: list[Group]) -> Iterable[str]:
                     and theirs < ours
                     and "no" not in equal(cell, group)
                 ):
-                    where = " ".join(w for w in group_key(group)[:3] if w)
+                    options = (f"{key} {value}" for key, value in group["options"].items())
+                    where = ", ".join(w for w in (*group_key(group)[:3], *options) if w)
                     lines.append(f"- {where}, {phase}: {cell['peer']} takes {theirs / ours:.2f}×\n")
     if lines:
         yield "## Where a peer is ahead\n\n" + "".join(lines)

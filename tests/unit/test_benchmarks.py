@@ -71,10 +71,10 @@ def test_page_shows_ratios_wrong_ids_failures_and_timeouts(tmp_path):
     assert lines_with(page, "| fastokens")[0].startswith("| fastokens | failed |")
     assert lines_with(page, "- fastokens") == ["- fastokens: failed, killed by SIGSEGV"]
     assert lines_with(page, "- tokenizers:")[0] == "- tokenizers: timeout, more than 900 s"
-    ahead = [line for line in lines_with(page, "- ") if "gpt2 english" in line]
+    ahead = [line for line in lines_with(page, "- ") if "gpt2, english" in line]
     assert ahead == [
-        "- encode gpt2 english, cold: gigatoken takes 0.50×",
-        "- encode gpt2 english, warm: gigatoken takes 0.50×",
+        "- encode, gpt2, english, n_threads 1, cold: gigatoken takes 0.50×",
+        "- encode, gpt2, english, n_threads 1, warm: gigatoken takes 0.50×",
     ]
 
 
