@@ -282,14 +282,14 @@ PREFACE = """\
 This page is written by `make bench` from `benchmarks/results/*.json`; edits are lost.
 
 Each cell ran in a fresh process, the peers of a table in turn, kept to as many CPUs as
-threads (one where the table says nothing); figures are medians over the runs. MB are 10^6 bytes. *Cold* is the first call in the process,
-*warm* the same call again; CPU is user and system time of the call, all its threads included.
-*Memory growth* is how far the peak of resident memory during the cold call rises above what was
-resident before it, the input included in that. A *ratio* is CPU time over subword's in the same
-run (over the first row's where subword has no figure): above 1, the peer is slower.
-*Ids equal* compares the SHA-256 of all ids with the reference's. Texts are given to each peer
-without special tokens in them. Peers that take very long get the first 10 MB of a corpus: see
-the input column.
+threads (one where the table says nothing); figures are medians over the runs. MB are 10^6
+bytes. *Cold* is the first call in the process, *warm* the same call again; CPU is user and
+system time of the call, all its threads included. *Memory growth* is how far the peak of
+resident memory during the cold call rises above what was resident before it, the input
+included in that. A *ratio* is CPU time over subword's in the same run (over the first row's
+where subword has no figure): above 1, the peer is slower. *Ids equal* compares the SHA-256 of
+all ids with the reference's. Texts are given to each peer without special tokens in them.
+Peers that take very long get the first 10 MB of a corpus: see the input column.
 
 To repeat: `make bench`; `python -m benchmarks --help` says how to run a part of it.
 """
