@@ -2,6 +2,7 @@
 //!
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
+pub mod corpus;
 pub mod error;
 pub mod parallel;
 mod py;
