@@ -12,5 +12,5 @@ mod _core {
     #[pymodule_export]
     use super::corpus::DocumentReader;
     #[pymodule_export]
-    use super::split::class_ranges;
+    use super::split::{class_ranges, split};
 }
