@@ -6,18 +6,19 @@ size and tie rule trains from its table.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from subword import _core
-from subword.errors import CountOverflowError, CountsError, EmptyCorpusError
+from subword.corpus import Files, document_cut, resolve_sources
+from subword.errors import ArgumentError, CountOverflowError, CountsError, EmptyCorpusError
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
-from subword.types import TextLike
+from subword.types import Sources, TextLike, replace_surrogates
 
-__all__ = ["PretokenCounts"]
+__all__ = ["PretokenCounts", "count"]
 
 _U64_MAX = 2**64 - 1
 
@@ -186,6 +187,104 @@ class PretokenCounts(Mapping[bytes, int]):
         columns = (self.table.data(), self.table.ends(), self.counts(), self.table.first_seen())
         rest = (self.pattern, self.special_tokens, self.n_bytes, self.n_documents, self.sources)
         return _from_columns, (columns, rest)
+
+
+def count(
+    sources: Sources,
+    *,
+    pattern: str | Sequence[str] = "gpt2",
+    special_tokens: Sequence[str] = (),
+    documents: str | bytes | None = None,
+    n_threads: int | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    progress: Callable[[int], object] | None = None,
+) -> PretokenCounts:
+    """Count the pre-tokens of a corpus.
+
+    The result is the same for any number of threads. Bytes that are not UTF-8 are counted as
+    they are; each counts as one character of no class when the pattern is matched.
+
+    Args:
+        sources: A path or glob, an iterable of ``Path``, or an iterable of documents.
+        pattern: A name of ``subword.patterns.NAMED_PATTERNS``, a regular expression, or several
+            to apply in turn.
+        special_tokens: Strings at which documents are cut, and which are not counted. Where
+            several match, the longest of those that start leftmost wins.
+        documents: How files are cut into documents: ``"file"``, ``"line"``, or a separator; by
+            default at the first special token where there is one, else not.
+        n_threads: Threads to count with; None for one a core.
+        errors: What a ``str`` with a lone surrogate does: ``"strict"`` refuses it,
+            ``"replace"`` counts U+FFFD in its place.
+        progress: Called about twenty times a second with the bytes counted by the present call
+            into the compiled module; what it raises stops the count.
+
+    Returns:
+        The table. An iterable's own exceptions pass through unchanged.
+
+    Raises:
+        EmptyCorpusError: The documents hold no text at all.
+        PatternError: The pattern does not compile, or passed its step limit.
+        SourceError: A file that cannot be opened; all are checked before any is read.
+        CorpusError: A compressed file that is damaged.
+        TextError: A ``str`` with a lone surrogate.
+
+    Examples:
+        >>> dict(count(["a cat", "a hat"]))
+        {b' cat': 1, b' hat': 1, b'a': 2}
+    """
+    special_tokens = check_special_tokens(special_tokens)
+    resolved_pattern = resolve_pattern(pattern)
+    counter = _core.PretokenCounter(
+        list(resolved_pattern), list(special_tokens), n_threads=n_threads
+    )
+    cut = document_cut(documents, special_tokens)
+    resolved = resolve_sources(sources)
+    if isinstance(resolved, Files):
+        counter.add_files(list(resolved.paths), cut, progress=progress)
+        names = tuple(str(path) for path in resolved.paths)
+    else:
+        if documents is not None and cut != "file":
+            raise ArgumentError(
+                f"documents is {documents!r}, which cuts files, but the sources are documents "
+                "already; pass paths, or cut the texts before the call"
+            )
+        for batch in _batches(resolved.items):
+            counter.add([_checked(text, errors) for text in batch], progress=progress)
+        names = ()
+    if counter.n_bytes == 0:
+        raise EmptyCorpusError(
+            f"the sources hold no text ({counter.n_documents} documents, all empty); there is "
+            "nothing to count"
+        )
+    return PretokenCounts(
+        counter.finish(),
+        pattern=resolved_pattern,
+        special_tokens=special_tokens,
+        n_bytes=counter.n_bytes,
+        n_documents=counter.n_documents,
+        sources=names,
+    )
+
+
+_BATCH_CHARACTERS = 1 << 23
+
+
+def _batches(documents: Iterable[TextLike]) -> Iterator[list[TextLike]]:
+    """Group documents so that a call into the compiled module is worth its while."""
+    batch: list[TextLike] = []
+    size = 0
+    for document in documents:
+        batch.append(document)
+        size += len(document) + 1
+        if size >= _BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _checked(text: TextLike, errors: str) -> TextLike:
+    return replace_surrogates(text) if errors == "replace" else text
 
 
 def _from_columns(columns: tuple[object, ...], rest: tuple[object, ...]) -> PretokenCounts:

@@ -3,6 +3,7 @@
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
 pub mod bpe;
+pub mod corpus;
 pub mod counts;
 pub mod error;
 pub mod key;

@@ -1,11 +1,14 @@
 //! Counting.
 
+use std::path::PathBuf;
+
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::border::{run_long, to_py_err};
 use super::text::{Text, array};
+use crate::corpus::{Chunk, ChunkReader, Cut};
 use crate::counts::{CountTable, Counter};
 use crate::error::{Error, Kind};
 use crate::parallel::{Control, for_each, n_threads};
@@ -19,6 +22,7 @@ pub struct PretokenCounter {
     special: SpecialTokens,
     counters: Vec<Counter>,
     position: u64,
+    n_documents: u64,
     piece_bytes: usize,
 }
 
@@ -29,6 +33,31 @@ struct Piece<'a> {
 }
 
 impl PretokenCounter {
+    /// Count what is left of a reader, some chunks at a time.
+    fn count_files(
+        &mut self,
+        reader: &mut ChunkReader,
+        control: &Control,
+    ) -> crate::error::Result<()> {
+        let target = self.piece_bytes.saturating_mul(4 * self.counters.len());
+        let mut chunk = Chunk::default();
+        while reader.next_chunk(target, &mut chunk, control)? {
+            if chunk.continues {
+                // What is behind the last certain cut is counted with what follows it.
+                let start = chunk.open_start();
+                let open = chunk.text.get(start..).unwrap_or_default();
+                let near = open.len().saturating_sub(self.special.longest());
+                let may_cut = !self.special.any_has_space();
+                let cut = if may_cut { self.splitter.safe_cut(open, near) } else { None };
+                reader.carry(&mut chunk, start + cut.unwrap_or(0))?;
+            }
+            let parts: Vec<&[u8]> = chunk.parts().map(|part| part.text).collect();
+            self.n_documents += chunk.document_ends.len() as u64;
+            self.count(&parts, control)?;
+        }
+        Ok(())
+    }
+
     /// Count documents of which the first begins at `self.position`.
     fn count(&mut self, documents: &[&[u8]], control: &Control) -> crate::error::Result<()> {
         let mut pieces = Vec::new();
@@ -75,6 +104,7 @@ impl PretokenCounter {
                 special: SpecialTokens::new(tokens)?,
                 counters: counters.collect::<crate::error::Result<_>>()?,
                 position: 0,
+                n_documents: 0,
                 piece_bytes: piece_bytes.max(1),
             })
         };
@@ -90,13 +120,36 @@ impl PretokenCounter {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let texts: Vec<&[u8]> = documents.iter().map(AsRef::as_ref).collect();
+        self.n_documents += texts.len() as u64;
         run_long(py, progress.as_ref(), |control| self.count(&texts, control))
+    }
+
+    /// Count the documents of files.
+    #[pyo3(signature = (paths, cut, *, block_bytes=crate::corpus::BLOCK_BYTES, progress=None))]
+    fn add_files(
+        &mut self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        cut: Cut,
+        block_bytes: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        run_long(py, progress.as_ref(), |control| {
+            let mut reader = ChunkReader::new(paths, cut, block_bytes)?;
+            self.count_files(&mut reader, control)
+        })
     }
 
     /// Bytes counted so far.
     #[getter]
     fn n_bytes(&self) -> u64 {
         self.position
+    }
+
+    /// Documents counted so far, empty ones included.
+    #[getter]
+    fn n_documents(&self) -> u64 {
+        self.n_documents
     }
 
     /// The table of everything counted; the counter is empty afterwards.

@@ -2,6 +2,7 @@
 
 mod border;
 mod bpe;
+mod corpus;
 mod counts;
 mod split;
 mod text;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::bpe::learn_merges;
+    #[pymodule_export]
+    use super::corpus::DocumentReader;
     #[pymodule_export]
     use super::counts::{PretokenCounter, PretokenTable, thread_count};
     #[pymodule_export]

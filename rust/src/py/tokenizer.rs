@@ -398,10 +398,7 @@ fn join(
 }
 
 /// Add the characters that each byte span touches; a byte of no valid UTF-8 is a character.
-fn with_characters(
-    text: &[u8],
-    spans: Vec<(u32, usize, usize)>,
-) -> Vec<FullSpan> {
+fn with_characters(text: &[u8], spans: Vec<(u32, usize, usize)>) -> Vec<FullSpan> {
     let (mut at, mut n_characters) = (0, 0);
     // The character that starts at `at` has the number `n_characters`.
     let mut advance = |to: usize| {
