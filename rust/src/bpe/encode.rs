@@ -1,8 +1,6 @@
 //! Apply merges to one pre-token: lowest rank first, leftmost first, without overlap.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::long::{Long, merge_by_buckets, merge_by_heap};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
 
@@ -18,14 +16,13 @@ pub struct Bpe {
     whole_first: bool,
 }
 
-/// Buffers of the long path, kept between calls.
+/// Pre-tokens from this many bytes on are merged rank by rank, where the merges allow it.
+const HUGE: usize = 1024;
+
+/// Buffers of the long paths, kept between calls.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    ids: Vec<u32>,
-    joined: Vec<Joined>,
-    next: Vec<u32>,
-    previous: Vec<u32>,
-    heap: BinaryHeap<Reverse<u64>>,
+    long: Long,
 }
 
 impl Bpe {
@@ -117,7 +114,16 @@ impl Bpe {
                 Ok(())
             }
             _ if pretoken.len() <= SHORT => self.merge_short(pretoken, ids),
-            _ => self.merge_long(pretoken, scratch, ids),
+            _ => {
+                scratch.long.begin(pretoken, &self.pairs, |byte, at| self.byte_id(byte, at))?;
+                if pretoken.len() >= HUGE && self.pairs.is_in_order() {
+                    merge_by_buckets(&mut scratch.long, &self.pairs)?;
+                } else {
+                    merge_by_heap(&mut scratch.long, &self.pairs)?;
+                }
+                scratch.long.finish(ids);
+                Ok(())
+            }
         }
     }
 
@@ -166,75 +172,6 @@ impl Bpe {
             }
         }
         out.extend_from_slice(&ids[..n]);
-        Ok(())
-    }
-
-    /// A heap of ranks over a linked list: n log n for any input.
-    fn merge_long(&self, pretoken: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
-        let n = u32::try_from(pretoken.len()).map_err(|_| {
-            Error::new(
-                Kind::Argument,
-                "a pre-token of 4 GiB or more; split the text with a pattern",
-            )
-        })?;
-        let Scratch { ids, joined, next, previous, heap } = scratch;
-        ids.clear();
-        joined.clear();
-        next.clear();
-        previous.clear();
-        for list in [&mut *ids, next, previous] {
-            list.try_reserve(pretoken.len())?;
-        }
-        joined.try_reserve(pretoken.len())?;
-        for (at, &byte) in pretoken.iter().enumerate() {
-            ids.push(self.byte_id(byte, at)?);
-        }
-        next.extend(1..=n);
-        previous.extend((0..n).map(|at| at.wrapping_sub(1)));
-        joined.extend(ids.windows(2).map(|pair| self.pairs.get(pair[0], pair[1])));
-        joined.push(Joined::NEVER);
-        let entry = |rank: u32, at: u32| Reverse(u64::from(rank) << 32 | u64::from(at));
-        let mut entries = std::mem::take(heap).into_vec();
-        entries.clear();
-        let mergeable = (0u32..).zip(joined.iter()).filter(|(_, pair)| pair.rank != u32::MAX);
-        entries.extend(mergeable.map(|(at, pair)| entry(pair.rank, at)));
-        let mut queue = BinaryHeap::from(entries);
-        while let Some(Reverse(top)) = queue.pop() {
-            let (rank, at) = ((top >> 32) as u32, top as u32);
-            let pair = joined[at as usize];
-            if pair.rank != rank {
-                continue;
-            }
-            let right = next[at as usize];
-            let after = next[right as usize];
-            ids[at as usize] = pair.id;
-            ids[right as usize] = NO_ID;
-            joined[right as usize] = Joined::NEVER;
-            next[at as usize] = after;
-            let before = previous[at as usize];
-            if after < n {
-                previous[after as usize] = at;
-            }
-            joined[at as usize] = Joined::NEVER;
-            let mut update = |at: u32, right: u32| {
-                let pair = self.pairs.get(ids[at as usize], ids[right as usize]);
-                joined[at as usize] = pair;
-                if pair.rank != u32::MAX {
-                    queue.push(entry(pair.rank, at));
-                }
-            };
-            if after < n {
-                update(at, after);
-            }
-            if before != NO_ID {
-                update(before, at);
-            }
-        }
-        out.extend(ids.iter().filter(|&&id| id != NO_ID));
-        *heap = queue;
-        if ids.capacity() > 1 << 20 {
-            *scratch = Scratch::default();
-        }
         Ok(())
     }
 }
