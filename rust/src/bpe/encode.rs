@@ -13,7 +13,35 @@ pub struct Bpe {
     vocabulary: Vocabulary,
     pairs: PairTable,
     byte_ids: [u32; 256],
+    neighbours: Neighbours,
     whole_first: bool,
+}
+
+/// Which bytes some merge joins: between all others, every token ends.
+#[derive(Debug)]
+struct Neighbours(Box<[u64; 1024]>);
+
+impl Neighbours {
+    fn none() -> Self {
+        Self(Box::new([0; 1024]))
+    }
+
+    fn add(&mut self, left: u8, right: u8) {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    #[inline(always)]
+    fn has(&self, left: u8, right: u8) -> bool {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// Bytes up to the first place between two of them that no token reaches over.
+    #[inline]
+    fn reach(&self, text: &[u8]) -> usize {
+        text.windows(2).position(|pair| !self.has(pair[0], pair[1])).map_or(text.len(), |at| at + 1)
+    }
 }
 
 /// Pre-tokens from this many bytes on are merged rank by rank, where the merges allow it.
@@ -65,7 +93,7 @@ impl Bpe {
     pub fn without_merges(vocabulary: Vocabulary, n_merges: usize) -> Result<Self> {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
         let pairs = PairTable::with_room(n_merges)?;
-        Ok(Self { pairs, vocabulary, byte_ids, whole_first: false })
+        Ok(Self { pairs, vocabulary, byte_ids, neighbours: Neighbours::none(), whole_first: false })
     }
 
     /// Let `left` and `right` join to `id`, after all merges so far.
@@ -74,6 +102,11 @@ impl Bpe {
     ///
     /// `Vocabulary` for a pair given before.
     pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        let last = self.vocabulary.token(left).and_then(|token| token.last());
+        let first = self.vocabulary.token(right).and_then(|token| token.first());
+        if let (Some(&last), Some(&first)) = (last, first) {
+            self.neighbours.add(last, first);
+        }
         self.pairs.push(left, right, id)
     }
 
@@ -107,24 +140,40 @@ impl Bpe {
             ids.push(id);
             return Ok(());
         }
-        match pretoken {
-            [] => Ok(()),
-            [byte] => {
-                ids.push(self.byte_id(*byte, 0)?);
-                Ok(())
-            }
-            _ if pretoken.len() <= SHORT => self.merge_short(pretoken, ids),
+        let mut at = 0;
+        while let Some(rest) = pretoken.get(at..).filter(|rest| !rest.is_empty()) {
+            let n_bytes = self.neighbours.reach(rest);
+            let piece = rest.get(..n_bytes).unwrap_or(rest);
+            self.encode_piece(piece, at, scratch, ids)?;
+            at += n_bytes;
+        }
+        Ok(())
+    }
+
+    /// Append the ids of a piece that begins at byte `start` of its pre-token.
+    #[inline]
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        start: usize,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        match piece {
+            [byte] => ids.push(self.byte_id(*byte, start)?),
+            _ if piece.len() <= SHORT => self.merge_short(piece, start, ids)?,
             _ => {
-                scratch.long.begin(pretoken, &self.pairs, |byte, at| self.byte_id(byte, at))?;
-                if pretoken.len() >= HUGE && self.pairs.is_in_order() {
-                    merge_by_buckets(&mut scratch.long, &self.pairs)?;
+                let long = &mut scratch.long;
+                long.begin(piece, &self.pairs, |byte, at| self.byte_id(byte, start + at))?;
+                if piece.len() >= HUGE && self.pairs.is_in_order() {
+                    merge_by_buckets(long, &self.pairs)?;
                 } else {
-                    merge_by_heap(&mut scratch.long, &self.pairs)?;
+                    merge_by_heap(long, &self.pairs)?;
                 }
-                scratch.long.finish(ids);
-                Ok(())
+                long.finish(ids);
             }
         }
+        Ok(())
     }
 
     #[inline]
@@ -139,12 +188,12 @@ impl Bpe {
         Ok(id)
     }
 
-    fn merge_short(&self, pretoken: &[u8], out: &mut Vec<u32>) -> Result<()> {
+    fn merge_short(&self, piece: &[u8], start: usize, out: &mut Vec<u32>) -> Result<()> {
         let mut ids = [0u32; SHORT];
         let mut joined = [Joined::NEVER; SHORT];
-        let mut n = pretoken.len();
-        for (at, &byte) in pretoken.iter().enumerate() {
-            ids[at] = self.byte_id(byte, at)?;
+        let mut n = piece.len();
+        for (at, &byte) in piece.iter().enumerate() {
+            ids[at] = self.byte_id(byte, start + at)?;
         }
         for at in 0..n - 1 {
             joined[at] = self.pairs.get(ids[at], ids[at + 1]);
