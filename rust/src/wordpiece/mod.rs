@@ -1,4 +1,11 @@
 //! WordPiece, and character-level BPE, which is learned by the same engine.
 
+pub mod alphabet;
 pub mod encode;
+mod heap;
+mod pairs;
+mod ranking;
+mod symbols;
+pub mod train;
 mod trie;
+mod words;
