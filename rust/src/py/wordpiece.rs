@@ -2,9 +2,18 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 
-use super::border::to_py_err;
+use super::border::{run_long, to_py_err};
+use crate::wordpiece::alphabet::Limits;
 use crate::wordpiece::encode::{Options, WordPiece};
+use crate::wordpiece::train;
+
+/// A merge: left id, right id, merged id, pair count, left count, right count.
+type PyMerge = (u32, u32, u32, u64, u64, u64);
+
+/// Tokens, initial tokens, merges, alphabet, dropped characters, invalid bytes.
+type PyLearned = (Vec<Py<PyBytes>>, usize, Vec<PyMerge>, String, Vec<(char, u64)>, u64);
 
 /// Words longer than this release the GIL while they are encoded.
 const DETACH_BYTES: usize = 1 << 14;
@@ -64,4 +73,61 @@ impl PyWordPiece {
         .map(|()| spans)
         .map_err(|error| to_py_err(py, &error))
     }
+}
+
+/// Learn a WordPiece vocabulary or character merges; `subword.reference.wordpiece` documents it.
+///
+/// Gives (tokens, initial tokens, merges, alphabet, dropped characters, invalid bytes); a merge
+/// is (left id, right id, merged id, pair count, left count, right count).
+#[pyfunction]
+#[pyo3(signature = (
+    pretoken_counts, *, vocab_size, max_merges, score, ties, min_frequency, continuing_prefix,
+    end_of_word_suffix, special_tokens, limit_alphabet, character_coverage, extra_alphabet,
+    all_forms, first_seen=None, progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "each is an option of its own in Python")]
+pub fn learn_wordpiece(
+    py: Python<'_>,
+    pretoken_counts: Vec<(PyBackedBytes, u64)>,
+    vocab_size: usize,
+    max_merges: Option<usize>,
+    score: &str,
+    ties: &str,
+    min_frequency: u64,
+    continuing_prefix: String,
+    end_of_word_suffix: String,
+    special_tokens: Vec<String>,
+    limit_alphabet: Option<usize>,
+    character_coverage: f64,
+    extra_alphabet: Vec<char>,
+    all_forms: bool,
+    first_seen: Option<Vec<u64>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyLearned> {
+    let options = train::Options {
+        vocab_size,
+        max_merges,
+        score: train::Score::parse(score).map_err(|error| to_py_err(py, &error))?,
+        ties: train::Ties::parse(ties).map_err(|error| to_py_err(py, &error))?,
+        min_frequency,
+        continuing_prefix,
+        end_of_word_suffix,
+        special_tokens,
+        alphabet: Limits { limit_alphabet, character_coverage, extra_alphabet },
+        all_forms,
+    };
+    let learned = run_long(py, progress.as_ref(), |control| {
+        let counts: Vec<(&[u8], u64)> =
+            pretoken_counts.iter().map(|(pretoken, count)| (pretoken.as_ref(), *count)).collect();
+        train::learn_vocabulary(&counts, first_seen.as_deref(), &options, control)
+    })?;
+    let tokens = learned.tokens.iter().map(|token| PyBytes::new(py, token).unbind()).collect();
+    let merges = learned.merges.iter().map(|merge| {
+        let ids = (merge.left, merge.right, merge.merged);
+        (ids.0, ids.1, ids.2, merge.pair_count, merge.left_count, merge.right_count)
+    });
+    let merges = merges.collect();
+    let alphabet = learned.alphabet.into_iter().collect();
+    let dropped = learned.dropped;
+    Ok((tokens, learned.n_initial, merges, alphabet, dropped, learned.n_invalid_bytes))
 }

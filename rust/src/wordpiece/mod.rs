@@ -5,7 +5,10 @@ pub mod encode;
 mod heap;
 mod pairs;
 mod ranking;
+mod spelling;
 mod symbols;
+#[cfg(test)]
+mod tests;
 pub mod train;
 mod trie;
 mod words;

@@ -203,7 +203,7 @@ impl Ranking {
         let mut tried: Vec<(u32, Entry)> = Vec::new();
         let mut best: Option<Best> = None;
         while let Some((top, is_exact)) = self.next_top(context) {
-            if best.is_some_and(|best| !self.can_beat(&top, is_exact, &best, context)) {
+            if best.is_some_and(|best| !self.can_beat(&top, &best, context)) {
                 break;
             }
             let _ = self.tops.pop(|one, two| is_top_before(one, two, self.ties, context));
@@ -212,9 +212,8 @@ impl Ranking {
                 let _ = state.group.heap.pop(|one, two| is_before(one, two, ties, context));
             });
             tried.push((top.group, top.entry));
-            let candidate = self.scored(&top.entry, context);
-            if best.is_none_or(|best| self.is_better(&candidate, top.entry.first, &best, context)) {
-                best = Some(candidate);
+            if best.is_none_or(|best| self.is_better(&top.entry, &best, context)) {
+                best = Some(self.scored(&top.entry, context));
             }
             if is_exact {
                 break;
@@ -257,45 +256,29 @@ impl Ranking {
         }
     }
 
-    fn can_beat(&self, top: &Top, is_exact: bool, best: &Best, context: &mut Context<'_>) -> bool {
+    /// Whether the group at the top, or one after it, may hold a better pair than `best`.
+    ///
+    /// A rounded score equal to the best exact one cannot win itself, but pairs after it in the
+    /// order of ties can.
+    fn can_beat(&self, top: &Top, best: &Best, context: &mut Context<'_>) -> bool {
         let bound = u128::from(top.entry.level) * u128::from(top.group_count);
-        match compare_scores(top.entry.count, bound, best.count, best.denominator()) {
-            Ordering::Greater => true,
-            Ordering::Less => false,
-            Ordering::Equal => {
-                is_exact
-                    && self.is_better(
-                        &self.scored(&top.entry, context),
-                        top.entry.first,
-                        best,
-                        context,
-                    )
-            }
-        }
+        let order = compare_scores(top.entry.count, bound, best.count, best.denominator());
+        order.is_gt() || order.is_eq() && self.wins_tie(&top.entry, best, context)
     }
 
-    fn is_better(
-        &self,
-        candidate: &Best,
-        first: u32,
-        best: &Best,
-        context: &mut Context<'_>,
-    ) -> bool {
-        let order = compare_scores(
-            candidate.count,
-            candidate.denominator(),
-            best.count,
-            best.denominator(),
-        );
-        order.is_gt()
-            || order.is_eq() && {
-                let first_of_best = match self.ties {
-                    Ties::First => context.pairs.first_position(best.pair, context.words),
-                    _ => 0,
-                };
-                let one = (candidate.pair, first);
-                wins_tie(one, (best.pair, first_of_best), self.ties, context)
-            }
+    fn is_better(&self, entry: &Entry, best: &Best, context: &mut Context<'_>) -> bool {
+        let score = self.scored(entry, context);
+        let order =
+            compare_scores(score.count, score.denominator(), best.count, best.denominator());
+        order.is_gt() || order.is_eq() && self.wins_tie(entry, best, context)
+    }
+
+    fn wins_tie(&self, entry: &Entry, best: &Best, context: &mut Context<'_>) -> bool {
+        let first_of_best = match self.ties {
+            Ties::First => context.pairs.first_position(best.pair, context.words),
+            _ => 0,
+        };
+        tie_order((entry.pair, entry.first), (best.pair, first_of_best), self.ties, context).is_gt()
     }
 
     fn scored(&self, entry: &Entry, context: &Context<'_>) -> Best {
@@ -506,10 +489,6 @@ fn is_top_before(one: &Top, two: &Top, ties: Ties, context: &Context<'_>) -> boo
             tie_order((one.pair, one.first), (two.pair, two.first), ties, context)
         })
         .is_gt()
-}
-
-fn wins_tie(one: (u32, u32), two: (u32, u32), ties: Ties, context: &Context<'_>) -> bool {
-    tie_order(one, two, ties, context).is_gt()
 }
 
 /// Greater for the pair that is taken first; each is a number and a first position.
