@@ -92,6 +92,11 @@ pub fn start_vocabulary(
                 .map(|(continues, ends)| (continues, ends, character)),
         );
     }
+    for (continues, ends, _) in &mut seen {
+        // Without a mark there is no such form, and nothing to order by.
+        *continues &= !options.continuing_prefix.is_empty();
+        *ends &= !options.end_of_word_suffix.is_empty();
+    }
     seen.sort_unstable();
     let n_special = symbols.len();
     let mut token = Vec::new();
@@ -138,6 +143,7 @@ fn for_each_form(pretoken: &[u8], mut visit: impl FnMut(bool, bool, char)) {
 pub fn spell<'a>(
     pretoken_counts: impl Iterator<Item = (&'a [u8], u64)>,
     symbols: &Symbols,
+    alphabet: &Alphabet,
     options: &Options,
     control: &Control,
 ) -> Result<(Words, Option<Vec<u64>>)> {
@@ -151,8 +157,10 @@ pub fn spell<'a>(
         }
         spelled.clear();
         for_each_form(pretoken, |continues, ends, character| {
+            // A form of a character left out may be spelled like another token.
+            let is_kept = alphabet.kept.binary_search(&character).is_ok();
             form(character, !continues, ends, options, &mut token);
-            spelled.push(symbols.id(&token));
+            spelled.push(if is_kept { symbols.id(&token) } else { None });
         });
         spelled.push(None);
         for &symbol in &spelled {

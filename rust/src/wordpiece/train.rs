@@ -181,6 +181,7 @@ pub(super) fn learn(
     let (mut words, symbol_counts) = spell(
         order.iter().map(|&(_, pretoken, count)| (pretoken, count)),
         &symbols,
+        &alphabet,
         options,
         control,
     )?;
