@@ -15,3 +15,4 @@ pub mod special;
 pub mod split;
 pub mod stream;
 pub mod tokenizer;
+pub mod wordpiece;

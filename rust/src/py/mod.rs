@@ -7,6 +7,7 @@ mod counts;
 mod split;
 mod text;
 mod tokenizer;
+mod wordpiece;
 
 use pyo3::prelude::*;
 
@@ -23,4 +24,6 @@ mod _core {
     use super::split::{class_ranges, split};
     #[pymodule_export]
     use super::tokenizer::{TextStream, Tokenizer, merges_from_ranks};
+    #[pymodule_export]
+    use super::wordpiece::{PyWordPiece, learn_wordpiece};
 }
