@@ -6,3 +6,4 @@ pub mod error;
 pub mod parallel;
 mod py;
 pub mod split;
+pub mod unigram;

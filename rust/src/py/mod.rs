@@ -2,6 +2,7 @@
 
 mod border;
 mod split;
+mod unigram;
 
 use pyo3::prelude::*;
 
@@ -10,4 +11,6 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::split::class_ranges;
+    #[pymodule_export]
+    use super::unigram::Unigram;
 }
