@@ -127,11 +127,11 @@ impl Unigram {
             let nodes = scratch.nodes.as_mut_slice();
             self.trie.prefixes(text, here, |id, end| {
                 let score = self.scores.get(id as usize).copied().unwrap_or(NOWHERE);
-                let candidate = score + score_here;
+                let candidate = keep(score + score_here);
                 if let Some(node) = nodes.get_mut(end - origin)
                     && candidate > node.score
                 {
-                    *node = Node { score: keep(candidate), start: here as u32, id };
+                    *node = Node { score: candidate, start: here as u32, id };
                 }
                 covered |= end - here == n_bytes;
                 reach = reach.max(end);

@@ -258,7 +258,7 @@ impl Unigram {
             by_start.try_reserve(1 + self.longest_piece)?;
             self.trie.prefixes(text, from, |id, end| {
                 let end = indices.get(end).copied().unwrap_or(0);
-                let score = self.lattice_scores.get(id as usize).copied().unwrap_or(0.0);
+                let score = self.scores.get(id as usize).copied().unwrap_or(0.0);
                 by_start.push((end, Edge { start, id, score }));
                 covered |= end == start + 1;
             });
