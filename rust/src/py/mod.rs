@@ -12,5 +12,5 @@ mod _core {
     #[pymodule_export]
     use super::split::class_ranges;
     #[pymodule_export]
-    use super::unigram::Unigram;
+    use super::unigram::{Unigram, learn_pieces};
 }

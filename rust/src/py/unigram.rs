@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::to_py_err;
+use super::border::{run_long, to_py_err};
 use crate::error::{Error, Kind};
-use crate::unigram::{Options, Piece, PieceKind, Scratch};
+use crate::unigram::{Options, Piece, PieceKind, Scratch, TrainOptions};
 
 /// A frozen unigram model: pieces with scores, segmented by the best path.
 #[pyclass(frozen, module = "subword._core")]
@@ -109,5 +109,43 @@ fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
                 ),
             ));
         }
+    })
+}
+
+/// Pieces and their log probabilities, learned from pre-token counts; best first.
+#[pyfunction]
+#[pyo3(signature = (
+    pretoken_counts, vocab_size, *, character_coverage=0.9995, extra_alphabet="",
+    max_piece_length=16, seed_size=1_000_000, shrinking_factor=0.75, n_sub_iterations=2,
+    n_threads=1, progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "each is an argument of the Python function")]
+pub fn learn_pieces(
+    py: Python<'_>,
+    pretoken_counts: Vec<(PyBackedBytes, u64)>,
+    vocab_size: usize,
+    character_coverage: f64,
+    extra_alphabet: &str,
+    max_piece_length: usize,
+    seed_size: usize,
+    shrinking_factor: f64,
+    n_sub_iterations: usize,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<(String, f64)>> {
+    let options = TrainOptions {
+        vocab_size,
+        character_coverage,
+        extra_alphabet: extra_alphabet.chars().collect(),
+        max_piece_length,
+        seed_size,
+        shrinking_factor,
+        n_sub_iterations,
+        n_threads,
+    };
+    run_long(py, progress.as_ref(), |control| {
+        let counts: Vec<(&[u8], u64)> =
+            pretoken_counts.iter().map(|(bytes, count)| (&**bytes, *count)).collect();
+        crate::unigram::learn_pieces(&counts, &options, control)
     })
 }

@@ -3,13 +3,19 @@
 //! Source: Kudo 2018, "Subword Regularization"; behaviours that its text leaves open are those of
 //! sentencepiece 0.2.3.
 
+mod em;
 mod encode;
 mod lattice;
+mod seed;
+mod train;
 mod trie;
+mod words;
 
 use hashbrown::HashMap;
 
 pub use encode::Scratch;
+pub use lattice::{Random, Scored};
+pub use train::{TrainOptions, learn_pieces};
 
 use crate::error::{Error, Kind, Result};
 use trie::Trie;
