@@ -170,9 +170,11 @@ fn maximize(model: &mut Model, expected: &[f64]) {
         .iter()
         .enumerate()
         .map(|(index, &count)| {
+            // Rounded, counts that are equal but for the order of their sums become equal.
+            let count = significant(count);
             if index < n_required {
                 count.max(LEAST_EXPECTED)
-            } else if significant(count) < LEAST_EXPECTED {
+            } else if count < LEAST_EXPECTED {
                 0.0
             } else {
                 count
