@@ -13,6 +13,11 @@ use crate::error::Result;
 /// No path ends here yet.
 const NOWHERE: f64 = f64::NEG_INFINITY;
 
+/// Past this, path scores start from 0 again, so that 32 bits keep telling paths apart.
+///
+/// Source: the score from which on sentencepiece 0.2.3 decides near ties as if it had done so.
+const REBASE_BELOW: f64 = -100_000.0;
+
 /// The best way to reach one position.
 #[derive(Debug, Clone, Copy)]
 struct Node {
@@ -121,6 +126,12 @@ impl Unigram {
             }
             if offset > 0 {
                 score_here = scratch.nodes.get(offset).map_or(NOWHERE, |node| node.score);
+            }
+            if SINGLE && score_here < REBASE_BELOW {
+                for node in scratch.nodes.iter_mut().take(reach - origin + 1).skip(offset) {
+                    node.score = keep(node.score - score_here);
+                }
+                score_here = 0.0;
             }
             let n_bytes = char_len(text, here);
             let mut covered = false;
