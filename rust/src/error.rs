@@ -1,6 +1,7 @@
 //! What a kernel can refuse, each named after its class in `subword.errors`.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// The kinds of refusal; `class_name` is the Python class that the border raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,12 @@ pub enum Kind {
     Pattern,
     /// A source whose content cannot be read as declared.
     Corpus,
+    /// A source that the operating system does not open or read.
+    Source,
+    /// A path at which there is nothing.
+    SourceNotFound,
+    /// A directory where a file was expected.
+    SourceIsDirectory,
     /// A sum of counts past 64 bits.
     CountOverflow,
     /// A count table that is damaged or does not fit the call.
@@ -49,6 +56,9 @@ impl Kind {
             Self::SpecialTokenInText => "SpecialTokenInTextError",
             Self::Pattern => "PatternError",
             Self::Corpus => "CorpusError",
+            Self::Source => "SourceError",
+            Self::SourceNotFound => "SourceNotFoundError",
+            Self::SourceIsDirectory => "SourceIsDirectoryError",
             Self::CountOverflow => "CountOverflowError",
             Self::Counts => "CountsError",
             Self::VocabSize => "VocabSizeError",
@@ -68,12 +78,23 @@ pub struct Error {
     pub kind: Kind,
     /// For a person.
     pub message: String,
+    /// What an `OSError` carries besides its message.
+    pub os: Option<Box<OsFailure>>,
+}
+
+/// The `errno` and `filename` of an `OSError`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OsFailure {
+    /// The operating system's error number.
+    pub errno: i32,
+    /// The path it was about.
+    pub path: PathBuf,
 }
 
 impl Error {
     /// A refusal of `kind` that says `message`.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), os: None }
     }
 
     /// The caller asked to stop.

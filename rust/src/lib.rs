@@ -2,8 +2,17 @@
 //!
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
+pub mod bpe;
+pub mod corpus;
+pub mod counts;
 pub mod error;
+pub mod key;
+pub mod memo;
+pub mod model;
 pub mod parallel;
 mod py;
+pub mod special;
 pub mod split;
+pub mod stream;
+pub mod tokenizer;
 pub mod unigram;

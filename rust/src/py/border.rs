@@ -25,7 +25,10 @@ pub fn to_py_err(py: Python<'_>, error: &Error) -> PyErr {
     let instance = ERRORS
         .get_or_try_init(py, || py.import("subword.errors").map(Bound::unbind))
         .and_then(|errors| errors.bind(py).getattr(error.kind.class_name()))
-        .and_then(|class| class.call1((error.message.as_str(),)));
+        .and_then(|class| match &error.os {
+            Some(os) => class.call1((os.errno, error.message.as_str(), &os.path)),
+            None => class.call1((error.message.as_str(),)),
+        });
     instance.map_or_else(|import_error| import_error, PyErr::from_value)
 }
 

@@ -1,11 +1,44 @@
 //! Splitting.
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::border::to_py_err;
+use crate::split::Splitter;
 
 /// Code point ranges, both ends included, of a class expression such as `\p{L}`.
 #[pyfunction]
 pub fn class_ranges(py: Python<'_>, expression: &str) -> PyResult<Vec<(u32, u32)>> {
     crate::split::classes::class_ranges(expression).map_err(|error| to_py_err(py, &error))
+}
+
+/// The pre-tokens of `text`; with `engine`, by the regex engine where masks would run.
+#[pyfunction]
+#[pyo3(signature = (text, patterns, *, engine=false))]
+pub fn split<'py>(
+    py: Python<'py>,
+    text: &[u8],
+    patterns: Vec<String>,
+    engine: bool,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let compile = if engine { Splitter::by_engine } else { Splitter::compile };
+    let ends = py
+        .detach(|| {
+            let mut ends = Vec::new();
+            compile(&patterns)?.split(text, &mut |batch| {
+                ends.extend_from_slice(batch);
+                Ok(())
+            })?;
+            Ok(ends)
+        })
+        .map_err(|error| to_py_err(py, &error))?;
+    let mut start = 0;
+    Ok(ends
+        .into_iter()
+        .map(|end| {
+            let pretoken = text.get(start..end).unwrap_or_default();
+            start = end;
+            PyBytes::new(py, pretoken)
+        })
+        .collect())
 }

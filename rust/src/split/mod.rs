@@ -1,3 +1,188 @@
-//! Text to pre-tokens.
+//! Text to pre-tokens: pieces that join to the text, cut where a pattern's matches start or end.
 
+mod algebra;
 pub mod classes;
+mod engine;
+mod gpt2;
+mod linear;
+mod masks;
+mod stand_in;
+
+pub use engine::{Engine, STEP_LIMIT};
+use stand_in::StandIn;
+
+use crate::error::Result;
+
+/// Receives the ends of consecutive pre-tokens, in order, some at a time.
+pub type Sink<'a> = &'a mut dyn FnMut(&[usize]) -> Result<()>;
+
+/// A compiled split: patterns applied in turn, each to the pieces of the one before.
+#[derive(Debug)]
+pub struct Splitter {
+    plan: Plan,
+    is_local: bool,
+}
+
+#[derive(Debug)]
+enum Plan {
+    /// One pre-token a text.
+    Whole,
+    /// The gpt2 pattern, by class masks.
+    Gpt2,
+    /// Any patterns, by the engine.
+    Engines(Vec<Engine>),
+}
+
+/// Spellings of the gpt2 pattern: openai/gpt-2, tiktoken 0.14.0, openai/whisper.
+const GPT2: [&str; 3] = [
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+];
+
+/// Patterns whose pre-tokens depend, past their end, on a few bytes or a run of whitespace only:
+/// those of `subword.patterns`, and tiktoken's spelling of cl100k.
+const LOCAL: [&str; 6] = [
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s",
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"\S+",
+];
+
+impl Splitter {
+    /// Compile patterns; those that have masks are recognized by their spelling.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern` for one that does not compile.
+    pub fn compile(patterns: &[String]) -> Result<Self> {
+        match patterns {
+            [] => Ok(Self { plan: Plan::Whole, is_local: false }),
+            [pattern] if GPT2.contains(&pattern.as_str()) => {
+                Ok(Self { plan: Plan::Gpt2, is_local: true })
+            }
+            _ => Self::by_engine(patterns),
+        }
+    }
+
+    /// Compile patterns for the regex engine, masks or not: the oracle of the masks.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern` for one that does not compile.
+    pub fn by_engine(patterns: &[String]) -> Result<Self> {
+        let engines = patterns.iter().map(|p| Engine::compile(p)).collect::<Result<Vec<_>>>()?;
+        let is_local = match patterns {
+            [pattern] => GPT2.contains(&pattern.as_str()) || LOCAL.contains(&pattern.as_str()),
+            _ => false,
+        };
+        Ok(Self { plan: Plan::Engines(engines), is_local })
+    }
+
+    /// Give the ends of the pre-tokens of `text` to `sink`; an empty text has none.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern` when a match passes its step limit; those of `sink`.
+    pub fn split(&self, text: &[u8], sink: Sink<'_>) -> Result<()> {
+        match &self.plan {
+            _ if text.is_empty() => Ok(()),
+            Plan::Whole => sink(&[text.len()]),
+            Plan::Gpt2 => algebra::split_by::<gpt2::Gpt2>(text, sink),
+            Plan::Engines(engines) => split_by_engines(engines, text, sink),
+        }
+    }
+
+    /// The end of the pre-tokens at the front of `text` that no text behind it can change.
+    ///
+    /// For patterns not known to look only a few bytes ahead that is 0: more text may change
+    /// every pre-token.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern`.
+    pub fn settled(&self, text: &[u8]) -> Result<usize> {
+        let spaces = if self.is_local { trailing_spaces(text) } else { text.len() };
+        let Some(horizon) = text.len().checked_sub(spaces + LOOK_AHEAD) else { return Ok(0) };
+        let mut settled = 0;
+        self.split(text, &mut |ends| {
+            settled =
+                ends.iter().copied().take_while(|&end| end <= horizon).last().unwrap_or(settled);
+            Ok(())
+        })?;
+        Ok(settled)
+    }
+
+    /// A place at or before `near` where `text` may be cut so that the pre-tokens of the parts
+    /// are those of the whole: before whitespace that follows an ASCII letter or digit.
+    #[must_use]
+    pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
+        if !self.is_local {
+            return None;
+        }
+        let before = text.get(..near.saturating_add(1).min(text.len()))?;
+        before
+            .windows(2)
+            .rposition(|pair| {
+                pair[0].is_ascii_alphanumeric() && matches!(pair[1], b' ' | b'\n' | b'\t')
+            })
+            .map(|at| at + 1)
+    }
+}
+
+/// Bytes behind a pre-token that the patterns of `is_local` look at, whitespace runs apart: an
+/// apostrophe and two letters after a word.
+const LOOK_AHEAD: usize = 16;
+
+/// Bytes of the whitespace at the end of `text`.
+fn trailing_spaces(text: &[u8]) -> usize {
+    let table = classes::ClassTable::shared();
+    let mut kept = text;
+    loop {
+        let n_bytes = (1..=3).find(|&n| {
+            kept.len().checked_sub(n).and_then(|at| classes::decode_utf8(&kept[at..])).is_some_and(
+                |(code_point, length)| {
+                    length == n && table.of(code_point) & classes::bit::SPACE != 0
+                },
+            )
+        });
+        let Some(n_bytes) = n_bytes else { return text.len() - kept.len() };
+        kept = &kept[..kept.len() - n_bytes];
+    }
+}
+
+fn split_by_engines(engines: &[Engine], text: &[u8], sink: Sink<'_>) -> Result<()> {
+    match std::str::from_utf8(text) {
+        Ok(valid) => split_pieces(engines, valid, 0, &mut |end| sink(&[end])),
+        Err(_) => {
+            let stand_in = StandIn::new(text)?;
+            let mut origin = stand_in.origins();
+            split_pieces(engines, &stand_in.text, 0, &mut |end| sink(&[origin.of(end)]))
+        }
+    }
+}
+
+/// Split `text`, which begins at `base`, by the first engine, its pieces by the next ones.
+fn split_pieces(
+    engines: &[Engine],
+    text: &str,
+    base: usize,
+    emit: &mut dyn FnMut(usize) -> Result<()>,
+) -> Result<()> {
+    let Some((engine, rest)) = engines.split_first() else {
+        return if text.is_empty() { Ok(()) } else { emit(base + text.len()) };
+    };
+    let mut piece = |start: usize, end: usize| {
+        let inner = text.get(start..end).unwrap_or_default();
+        split_pieces(rest, inner, base + start, emit)
+    };
+    let mut at = 0;
+    while let Some((start, end)) = engine.find(text, at)? {
+        piece(at, start)?;
+        piece(start, end)?;
+        at = end;
+    }
+    piece(at, text.len())
+}

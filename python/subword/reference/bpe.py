@@ -1,0 +1,213 @@
+"""Learn byte-level BPE merges by counting every pair again after every merge; apply them.
+
+Symbols are numbered: the bytes 0 to 255, then 256 + ``i`` for the result of merge ``i``.
+
+Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword
+Units", algorithm 1; over bytes as in GPT-2 (Radford et al. 2019, section 2.2).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, Literal, TypeVar
+
+from subword.byte_characters import BYTE_CHARACTERS
+from subword.errors import ArgumentError, CountOverflowError
+from subword.types import Pair
+
+__all__ = ["Ties", "encode", "encode_by_ranks", "learn_merges", "replace_pair"]
+
+Ties = Literal["greatest", "first", "hf", "smallest_id"]
+"""Which pair of those with the greatest count is merged: see ``learn_merges``."""
+
+Symbol = TypeVar("Symbol", int, bytes)
+Word = tuple[list[int], int, int]
+"""The symbols of a pre-token, its count and its first-seen position."""
+
+_MAX_COUNT: Final = 2**64 - 1
+
+
+def learn_merges(
+    pretoken_counts: Mapping[bytes, tuple[int, int]],
+    n_merges: int,
+    *,
+    ties: Ties = "greatest",
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+) -> list[tuple[Pair, int]]:
+    """Learn up to ``n_merges`` merges, each of the pair that is most frequent at that moment.
+
+    An occurrence is a pair of neighbours within a pre-token, and occurrences may overlap:
+    ``aaa`` has ``(a, a)`` twice. Merging does not: it goes from left to right and makes
+    ``aa a``. Equal counts are decided by ``ties``:
+
+    - ``greatest``: the pair of byte strings that is lexicographically greatest.
+    - ``first``: the pair whose first occurrence in the corpus, as merged so far, is earliest.
+    - ``hf``: the smallest pair of numbers, where bytes are numbered in the order of their
+      printable GPT-2 characters, and merges after them in the order they were made.
+    - ``smallest_id``: the smallest pair of symbol numbers.
+
+    Args:
+        pretoken_counts: Pre-token to ``(count, first_seen)``; ``first_seen`` is the byte
+            position of its first occurrence, and matters to ``first`` alone.
+        n_merges: Number of merges wanted.
+        ties: The rule for equal counts.
+        min_frequency: The count below which no pair is merged; 0 is as good as 1.
+        max_token_length: Bytes; a pair that would make a longer token is never merged.
+
+    Returns:
+        The pairs in the order merged, each with its count when it was chosen. Fewer than
+        wanted when no pair is left that may be merged.
+
+    Raises:
+        ArgumentError: An unknown ``ties``.
+        CountOverflowError: A pair's count that passes 64 bits.
+
+    Examples:
+        >>> learn_merges({b"aaab": (2, 0), b"ab": (1, 4)}, n_merges=2)
+        [((97, 97), 4), ((97, 98), 3)]
+        >>> learn_merges({b"ab": (1, 0), b"cd": (1, 2)}, n_merges=1, ties="first")
+        [((97, 98), 1)]
+    """
+    if ties not in ("greatest", "first", "hf", "smallest_id"):
+        raise ArgumentError(f"ties is {ties!r:.40}; it is greatest, first, hf or smallest_id")
+    tokens = [bytes([byte]) for byte in range(256)]
+    words = [(list(pretoken), *seen) for pretoken, seen in pretoken_counts.items()]
+    merges: list[tuple[Pair, int]] = []
+    while len(merges) < n_merges:
+        pair_counts = _count_pairs(words)
+        if max_token_length is not None:
+            for left, right in list(pair_counts):
+                if len(tokens[left]) + len(tokens[right]) > max_token_length:
+                    del pair_counts[left, right]
+        highest = max(pair_counts.values(), default=0)
+        if highest < max(min_frequency, 1):
+            break
+        tied = [pair for pair, pair_count in pair_counts.items() if pair_count == highest]
+        best = _break_tie(tied, ties, tokens, words)
+        words = [(replace_pair(word[0], best, len(tokens)), *word[1:]) for word in words]
+        tokens.append(tokens[best[0]] + tokens[best[1]])
+        merges.append((best, highest))
+    return merges
+
+
+def _count_pairs(words: Iterable[Word]) -> Counter[Pair]:
+    """Count every pair of neighbours, occurrences that overlap included."""
+    pair_counts: Counter[Pair] = Counter()
+    for symbols, word_count, _ in words:
+        for pair in pairwise(symbols):
+            pair_counts[pair] += word_count
+    for pair, pair_count in pair_counts.items():
+        if pair_count > _MAX_COUNT:
+            raise CountOverflowError(f"the pair {pair} occurs {pair_count} times, past 64 bits")
+    return pair_counts
+
+
+def _break_tie(
+    tied: Sequence[Pair], ties: Ties, tokens: Sequence[bytes], words: Iterable[Word]
+) -> Pair:
+    """Choose one of the pairs whose counts are equal."""
+    if ties == "greatest":
+        return max(tied, key=lambda pair: (tokens[pair[0]], tokens[pair[1]]))
+    if ties == "first":
+        positions = _first_positions(tokens, words)
+        return min(tied, key=positions.__getitem__)
+    if ties == "hf":
+        return min(tied, key=lambda pair: (_hf_number(pair[0]), _hf_number(pair[1])))
+    return min(tied)
+
+
+def _first_positions(tokens: Sequence[bytes], words: Iterable[Word]) -> dict[Pair, int]:
+    """Give the byte position of each pair's first occurrence, that of its left symbol."""
+    positions: dict[Pair, int] = {}
+    for symbols, _, first_seen in words:
+        position = first_seen
+        for pair in pairwise(symbols):
+            positions[pair] = min(position, positions.get(pair, position))
+            position += len(tokens[pair[0]])
+    return positions
+
+
+def _hf_number(symbol: int) -> int:
+    """Number a symbol as HF does: bytes by their characters, then merges.
+
+    Special tokens have the smallest numbers there, are in no pair, and so change no order.
+    """
+    return ord(BYTE_CHARACTERS[symbol]) if symbol < 256 else 0x110000 + symbol
+
+
+def replace_pair(symbols: list[Symbol], pair: tuple[Symbol, Symbol], new: Symbol) -> list[Symbol]:
+    """Replace each occurrence of a pair, from left to right, without overlap.
+
+    Examples:
+        >>> replace_pair([1, 1, 1], (1, 1), 2)
+        [2, 1]
+    """
+    replaced: list[Symbol] = []
+    position = 0
+    while position < len(symbols):
+        if symbols[position] == pair[0] and symbols[position + 1 : position + 2] == [pair[1]]:
+            replaced.append(new)
+            position += 2
+        else:
+            replaced.append(symbols[position])
+            position += 1
+    return replaced
+
+
+def encode(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
+    """Merge the bytes of a pre-token by a list of merges.
+
+    Again and again the pair of neighbours with the lowest rank is merged, wherever it occurs,
+    from left to right, until no pair has a rank.
+
+    Args:
+        pretoken: Any bytes; an empty one has no tokens.
+        ranks: Merge to its place in the list.
+
+    Returns:
+        Tokens that join to ``pretoken``.
+
+    Source: openai/gpt-2, src/encoder.py, ``Encoder.bpe``.
+
+    Examples:
+        >>> encode(b"aaab", {(b"a", b"a"): 0, (b"aa", b"b"): 1})
+        [b'aa', b'a', b'b']
+    """
+    tokens = [bytes([byte]) for byte in pretoken]
+    while ranked := [pair for pair in pairwise(tokens) if pair in ranks]:
+        best = min(ranked, key=ranks.__getitem__)
+        tokens = replace_pair(tokens, best, best[0] + best[1])
+    return tokens
+
+
+def encode_by_ranks(pretoken: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
+    """Merge the bytes of a pre-token by the ranks of tokens, without a list of merges.
+
+    A pre-token that is a token is left whole. Otherwise, again and again, the neighbours
+    whose concatenation has the lowest rank are merged, the leftmost of equal ones, until no
+    concatenation has a rank.
+
+    Args:
+        pretoken: Any bytes; an empty one has no tokens.
+        ranks: Token to rank, as a ``.tiktoken`` file has them.
+
+    Returns:
+        Parts that join to ``pretoken``; a single byte may be one that ``ranks`` lacks.
+
+    Source: tiktoken 0.14.0, src/lib.rs, ``byte_pair_encode``.
+
+    Examples:
+        >>> encode_by_ranks(b"abcd", {b"bc": 0, b"abc": 1, b"cd": 2})
+        [b'abc', b'd']
+    """
+    if pretoken in ranks:
+        return [pretoken]
+    parts = [pretoken[place : place + 1] for place in range(len(pretoken))]
+    while True:
+        joined = [left + right for left, right in pairwise(parts)]
+        ranked = [(ranks[token], place) for place, token in enumerate(joined) if token in ranks]
+        if not ranked:
+            return parts
+        _, place = min(ranked)
+        parts[place : place + 2] = [joined[place]]

@@ -1,0 +1,226 @@
+//! Apply merges to one pre-token: lowest rank first, leftmost first, without overlap.
+
+use super::long::{Long, merge_by_buckets, merge_by_heap};
+use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
+use crate::error::{Error, Kind, Result};
+
+/// Pre-tokens up to this many bytes are merged by scanning for the lowest rank.
+const SHORT: usize = 48;
+
+/// A byte-level BPE model.
+#[derive(Debug)]
+pub struct Bpe {
+    vocabulary: Vocabulary,
+    pairs: PairTable,
+    byte_ids: [u32; 256],
+    neighbours: Neighbours,
+    whole_first: bool,
+}
+
+/// Which bytes some merge joins: between all others, every token ends.
+#[derive(Debug)]
+struct Neighbours(Box<[u64; 1024]>);
+
+impl Neighbours {
+    fn none() -> Self {
+        Self(Box::new([0; 1024]))
+    }
+
+    fn add(&mut self, left: u8, right: u8) {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    #[inline(always)]
+    fn has(&self, left: u8, right: u8) -> bool {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// Bytes up to the first place between two of them that no token reaches over.
+    #[inline]
+    fn reach(&self, text: &[u8]) -> usize {
+        text.windows(2).position(|pair| !self.has(pair[0], pair[1])).map_or(text.len(), |at| at + 1)
+    }
+}
+
+/// Pre-tokens from this many bytes on are merged rank by rank, where the merges allow it.
+const HUGE: usize = 1024;
+
+/// Buffers of the long paths, kept between calls.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    long: Long,
+}
+
+impl Bpe {
+    /// A model of tokens, and merges in rank order as (left id, right id).
+    ///
+    /// `whole_first` gives a pre-token that is itself a token that token's id, as tiktoken does
+    /// and HF with `ignore_merges`.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for merges that name or make tokens the vocabulary lacks, or repeat a pair.
+    pub fn new(vocabulary: Vocabulary, merges: &[(u32, u32)], whole_first: bool) -> Result<Self> {
+        let mut bpe = Self::without_merges(vocabulary, merges.len())?;
+        bpe.whole_first = whole_first;
+        let mut bytes = Vec::new();
+        for (rank, &(left, right)) in merges.iter().enumerate() {
+            bytes.clear();
+            for id in [left, right] {
+                bytes.extend_from_slice(bpe.vocabulary.token(id).ok_or_else(|| {
+                    let message = format!("merge {rank} names id {id}, which has no token");
+                    Error::new(Kind::Vocabulary, message)
+                })?);
+            }
+            let id = bpe.vocabulary.id_of(&bytes).ok_or_else(|| {
+                let shown = String::from_utf8_lossy(bytes.get(..40).unwrap_or(&bytes));
+                let message =
+                    format!("merge {rank} makes {shown:?}, which is not in the vocabulary");
+                Error::new(Kind::Vocabulary, message)
+            })?;
+            bpe.add_merge(left, right, id)?;
+        }
+        Ok(bpe)
+    }
+
+    /// A model that merges nothing yet, with room for `n_merges`.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn without_merges(vocabulary: Vocabulary, n_merges: usize) -> Result<Self> {
+        let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
+        let pairs = PairTable::with_room(n_merges)?;
+        Ok(Self { pairs, vocabulary, byte_ids, neighbours: Neighbours::none(), whole_first: false })
+    }
+
+    /// Let `left` and `right` join to `id`, after all merges so far.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before.
+    pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        let last = self.vocabulary.token(left).and_then(|token| token.last());
+        let first = self.vocabulary.token(right).and_then(|token| token.first());
+        if let (Some(&last), Some(&first)) = (last, first) {
+            self.neighbours.add(last, first);
+        }
+        self.pairs.push(left, right, id)
+    }
+
+    /// Whether every byte of `text` is a token.
+    #[must_use]
+    pub fn has_bytes_of(&self, text: &[u8]) -> bool {
+        text.iter().all(|&byte| self.byte_ids[byte as usize] != NO_ID)
+    }
+
+    /// The tokens, without the merges.
+    #[must_use]
+    pub fn into_vocabulary(self) -> Vocabulary {
+        self.vocabulary
+    }
+
+    /// The tokens.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// Append the ids of one pre-token.
+    ///
+    /// # Errors
+    ///
+    /// `UnencodableText` for a byte that is no token.
+    pub fn encode(&self, pretoken: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        if self.whole_first
+            && let Some(id) = self.vocabulary.id_of(pretoken)
+        {
+            ids.push(id);
+            return Ok(());
+        }
+        let mut at = 0;
+        while let Some(rest) = pretoken.get(at..).filter(|rest| !rest.is_empty()) {
+            let n_bytes = self.neighbours.reach(rest);
+            let piece = rest.get(..n_bytes).unwrap_or(rest);
+            self.encode_piece(piece, at, scratch, ids)?;
+            at += n_bytes;
+        }
+        Ok(())
+    }
+
+    /// Append the ids of a piece that begins at byte `start` of its pre-token.
+    #[inline]
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        start: usize,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        match piece {
+            [byte] => ids.push(self.byte_id(*byte, start)?),
+            _ if piece.len() <= SHORT => self.merge_short(piece, start, ids)?,
+            _ => {
+                let long = &mut scratch.long;
+                long.begin(piece, &self.pairs, |byte, at| self.byte_id(byte, start + at))?;
+                if piece.len() >= HUGE && self.pairs.is_in_order() {
+                    merge_by_buckets(long, &self.pairs)?;
+                } else {
+                    merge_by_heap(long, &self.pairs)?;
+                }
+                long.finish(ids);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn byte_id(&self, byte: u8, at: usize) -> Result<u32> {
+        let id = self.byte_ids[byte as usize];
+        if id == NO_ID {
+            return Err(Error::new(
+                Kind::UnencodableText,
+                format!("byte 0x{byte:02x} at byte {at} of a pre-token is not in the vocabulary"),
+            ));
+        }
+        Ok(id)
+    }
+
+    fn merge_short(&self, piece: &[u8], start: usize, out: &mut Vec<u32>) -> Result<()> {
+        let mut ids = [0u32; SHORT];
+        let mut joined = [Joined::NEVER; SHORT];
+        let mut n = piece.len();
+        for (at, &byte) in piece.iter().enumerate() {
+            ids[at] = self.byte_id(byte, start + at)?;
+        }
+        for at in 0..n - 1 {
+            joined[at] = self.pairs.get(ids[at], ids[at + 1]);
+        }
+        while n > 1 {
+            let (mut best, mut rank) = (0, u32::MAX);
+            for (at, pair) in joined[..n - 1].iter().enumerate() {
+                if pair.rank < rank {
+                    (best, rank) = (at, pair.rank);
+                }
+            }
+            if rank == u32::MAX {
+                break;
+            }
+            ids[best] = joined[best].id;
+            ids.copy_within(best + 2..n, best + 1);
+            joined.copy_within(best + 1..n - 1, best);
+            n -= 1;
+            joined[n - 1] = Joined::NEVER;
+            if best + 1 < n {
+                joined[best] = self.pairs.get(ids[best], ids[best + 1]);
+            }
+            if best > 0 {
+                joined[best - 1] = self.pairs.get(ids[best - 1], ids[best]);
+            }
+        }
+        out.extend_from_slice(&ids[..n]);
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! Tokens and merges as tables: ids to bytes, bytes to ids, pairs to what they join to.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+use crate::error::{Error, Kind, Result};
+
+/// Ids may have gaps, but not so many that a small file asks for gigabytes.
+const MOST_GAPS: usize = 1 << 24;
+
+/// No token has this id.
+pub const NO_ID: u32 = u32::MAX;
+
+/// Byte strings by id, and ids by byte string.
+#[derive(Debug)]
+pub struct Vocabulary {
+    bytes: Vec<u8>,
+    /// Start and length in `bytes`; a length of `NO_ID` marks a gap.
+    spans: Vec<(u32, u32)>,
+    n_tokens: usize,
+    hasher: RandomState,
+    by_bytes: HashTable<u32>,
+}
+
+impl Vocabulary {
+    /// A vocabulary of tokens and their ids.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a repeated id or token, an empty token, or ids too far apart; `Memory`.
+    pub fn new<'a>(tokens: impl ExactSizeIterator<Item = (u32, &'a [u8])> + Clone) -> Result<Self> {
+        let n_tokens = tokens.len();
+        let n_ids = tokens.clone().map(|(id, _)| id as usize + 1).max().unwrap_or(0);
+        if n_ids > n_tokens.saturating_mul(64).saturating_add(MOST_GAPS) {
+            return Err(Error::new(
+                Kind::Vocabulary,
+                format!(
+                    "{n_tokens} tokens reach up to id {}; ids must lie closer together",
+                    n_ids - 1
+                ),
+            ));
+        }
+        let n_bytes: usize = tokens.clone().map(|(_, token)| token.len()).sum();
+        if u32::try_from(n_bytes).is_err() {
+            return Err(Error::new(Kind::Vocabulary, "the tokens are longer than 4 GiB together"));
+        }
+        let mut this = Self {
+            bytes: Vec::new(),
+            spans: Vec::new(),
+            n_tokens,
+            hasher: RandomState::default(),
+            by_bytes: HashTable::new(),
+        };
+        this.bytes.try_reserve_exact(n_bytes)?;
+        this.spans.try_reserve_exact(n_ids)?;
+        this.spans.resize(n_ids, (0, NO_ID));
+        let hasher = this.hasher.clone();
+        this.by_bytes
+            .try_reserve(n_tokens, |_| 0)
+            .map_err(|_| Error::new(Kind::Memory, "not enough memory for the vocabulary"))?;
+        for (id, token) in tokens {
+            this.insert(id, token, &hasher)?;
+        }
+        Ok(this)
+    }
+
+    fn insert(&mut self, id: u32, token: &[u8], hasher: &RandomState) -> Result<()> {
+        let shown = || String::from_utf8_lossy(token.get(..40).unwrap_or(token)).into_owned();
+        if token.is_empty() {
+            return Err(Error::new(Kind::Vocabulary, format!("the token of id {id} is empty")));
+        }
+        if let Some(other) = self.id_of(token) {
+            let message = format!("token {:?} has two ids, {other} and {id}", shown());
+            return Err(Error::new(Kind::Vocabulary, message));
+        }
+        let start = self.bytes.len() as u32;
+        let span = &mut self.spans[id as usize];
+        if span.1 != NO_ID {
+            let message = format!("id {id} is given twice, the second time to {:?}", shown());
+            return Err(Error::new(Kind::Vocabulary, message));
+        }
+        *span = (start, token.len() as u32);
+        self.bytes.extend_from_slice(token);
+        let (bytes, spans) = (&self.bytes, &self.spans);
+        self.by_bytes.insert_unique(hasher.hash_one(token), id, |&id| {
+            let (start, n) = spans[id as usize];
+            hasher.hash_one(&bytes[start as usize..(start + n) as usize])
+        });
+        Ok(())
+    }
+
+    /// The bytes of a token.
+    #[inline]
+    #[must_use]
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        let &(start, n_bytes) = self.spans.get(id as usize)?;
+        let start = start as usize;
+        if n_bytes == NO_ID { None } else { self.bytes.get(start..start + n_bytes as usize) }
+    }
+
+    /// The id of a token.
+    #[inline]
+    #[must_use]
+    pub fn id_of(&self, token: &[u8]) -> Option<u32> {
+        let hash = self.hasher.hash_one(token);
+        self.by_bytes.find(hash, |&id| self.token(id) == Some(token)).copied()
+    }
+
+    /// Number of tokens.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n_tokens
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n_tokens == 0
+    }
+
+    /// One more than the greatest id.
+    #[must_use]
+    pub fn n_ids(&self) -> usize {
+        self.spans.len()
+    }
+}
+
+/// What a pair joins to, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Joined {
+    /// Lower ranks merge first; `u32::MAX`: never.
+    pub rank: u32,
+    /// The token it makes.
+    pub id: u32,
+}
+
+impl Joined {
+    /// A pair that does not merge.
+    pub const NEVER: Self = Self { rank: u32::MAX, id: NO_ID };
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    pair: u64,
+    joined: Joined,
+}
+
+const EMPTY: u64 = u64::MAX;
+
+/// In `PairTable::made_at`: no merge has named the token yet; or one has used it.
+const NOT_USED: u32 = u32::MAX;
+const USED: u32 = u32::MAX - 1;
+
+/// Pairs of ids to what they join to: open addressing, at most half full.
+#[derive(Debug)]
+pub struct PairTable {
+    slots: Vec<Slot>,
+    shift: u32,
+    n_merges: u32,
+    is_in_order: bool,
+    /// By id: the rank that makes the token, `USED` or `NOT_USED`.
+    made_at: Vec<u32>,
+}
+
+impl PairTable {
+    /// An empty table for up to `n_merges`.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn with_room(n_merges: usize) -> Result<Self> {
+        let n_slots = n_merges.saturating_mul(2).saturating_add(2).next_power_of_two();
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(n_slots)?;
+        slots.resize(n_slots, Slot { pair: EMPTY, joined: Joined::NEVER });
+        Ok(Self {
+            slots,
+            shift: 64 - n_slots.trailing_zeros(),
+            n_merges: 0,
+            is_in_order: true,
+            made_at: Vec::new(),
+        })
+    }
+
+    /// Add the merge that comes after all others.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before, or more merges than there is room for.
+    pub fn push(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        let (pair, mask) = (key(left, right), self.slots.len() - 1);
+        let rank = self.n_merges;
+        if 2 * rank as usize >= self.slots.len() {
+            return Err(Error::new(Kind::Vocabulary, format!("more than {rank} merges")));
+        }
+        let mut at = self.home(pair);
+        while self.slots[at & mask].pair != EMPTY {
+            if self.slots[at & mask].pair == pair {
+                let first = self.slots[at & mask].joined.rank;
+                let message = format!(
+                    "merges {first} and {rank} both join ids {left} and {right}; give each pair once"
+                );
+                return Err(Error::new(Kind::Vocabulary, message));
+            }
+            at += 1;
+        }
+        self.slots[at & mask] = Slot { pair, joined: Joined { rank, id } };
+        self.n_merges += 1;
+        self.note_order(left, right, id, rank);
+        Ok(())
+    }
+
+    /// Keep `is_in_order` true to its name: a token is made once, before any merge uses it.
+    fn note_order(&mut self, left: u32, right: u32, id: u32, rank: u32) {
+        let n_ids = left.max(right).max(id) as usize + 1;
+        if self.made_at.len() < n_ids {
+            self.made_at.resize(n_ids, NOT_USED);
+        }
+        for part in [left, right] {
+            let made_at = &mut self.made_at[part as usize];
+            if *made_at == NOT_USED {
+                *made_at = USED;
+            }
+        }
+        let made_at = &mut self.made_at[id as usize];
+        self.is_in_order &= *made_at == NOT_USED;
+        *made_at = rank;
+    }
+
+    /// Whether each token is made by one merge, which comes before all merges that use it.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        self.is_in_order
+    }
+
+    /// Number of merges.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n_merges as usize
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n_merges == 0
+    }
+
+    #[inline(always)]
+    fn home(&self, pair: u64) -> usize {
+        (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+
+    /// What `left` and `right` join to.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, left: u32, right: u32) -> Joined {
+        let pair = key(left, right);
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(pair);
+        loop {
+            let slot = &self.slots[at & mask];
+            if slot.pair == pair {
+                return slot.joined;
+            }
+            if slot.pair == EMPTY {
+                return Joined::NEVER;
+            }
+            at += 1;
+        }
+    }
+}
+
+#[inline(always)]
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}

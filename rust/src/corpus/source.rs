@@ -1,0 +1,263 @@
+//! One file of a corpus as a stream of bytes: opened, waited for, decompressed.
+//!
+//! Compression is told by the first bytes and never by the name, so a renamed file reads the
+//! same. Files are read and never mapped: a mapped file that shrinks kills the process.
+//!
+//! Source: RFC 1952, section 2.3.1 (gzip magic); RFC 8878, sections 3.1.1 and 3.1.2 (magic
+//! numbers of zstd frames and of skippable frames).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::error::{Error, Kind, OsFailure, Result};
+use crate::parallel::Control;
+
+/// The path that stands for the standard input of this process, on every system.
+pub const STDIN: &str = "/dev/stdin";
+
+/// How long one wait for a pipe lasts before the caller's stop flag is looked at.
+#[cfg(unix)]
+const WAIT_MILLISECONDS: i32 = 50;
+
+/// Files whose length is unknown or wrong (such as those of /proc) are read in steps of this.
+const SMALLEST_READ: usize = 1 << 12;
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const ZSTD_SKIPPABLE_TAIL: [u8; 3] = [0x2a, 0x4d, 0x18];
+const LONGEST_MAGIC: usize = 4;
+
+/// An open file of the corpus; `read` gives its decompressed bytes.
+pub(super) struct Source {
+    path: PathBuf,
+    stream: Box<dyn Read + Send + Sync>,
+    format: Format,
+    offset: u64,
+    /// The length of a plain file when it was opened; it may grow or shrink.
+    length: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Format {
+    fn of(head: &[u8]) -> Self {
+        let is_skippable = head.first().is_some_and(|first| first >> 4 == 5)
+            && head.get(1..) == Some(&ZSTD_SKIPPABLE_TAIL);
+        if head.starts_with(&GZIP_MAGIC) {
+            Self::Gzip
+        } else if head == ZSTD_MAGIC || is_skippable {
+            Self::Zstd
+        } else {
+            Self::Plain
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+impl Source {
+    /// Open `path` and look at its first bytes.
+    ///
+    /// `block_bytes` is the size of the reads below a decompressor, and `stored_bytes` counts
+    /// what they take from the file.
+    pub(super) fn open(
+        path: &Path,
+        block_bytes: usize,
+        stored_bytes: &Arc<AtomicU64>,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut stored = Stored::open(path, stored_bytes).map_err(|error| refusal(path, &error))?;
+        let mut head = [0; LONGEST_MAGIC];
+        let mut n_head = 0;
+        while let Some(free) = head.get_mut(n_head..).filter(|free| !free.is_empty()) {
+            match patiently(control, || stored.read(free))?.map_err(|e| refusal(path, &e))? {
+                0 => break,
+                n => n_head += n,
+            }
+        }
+        let head = head.get(..n_head).unwrap_or_default().to_vec();
+        let format = Format::of(&head);
+        let length = stored.length.filter(|_| format == Format::Plain);
+        let whole = io::Cursor::new(head).chain(stored);
+        let stream: Box<dyn Read + Send + Sync> = match format {
+            Format::Plain => Box::new(whole),
+            Format::Gzip => {
+                Box::new(MultiGzDecoder::new(BufReader::with_capacity(block_bytes, whole)))
+            }
+            Format::Zstd => Box::new(
+                zstd::stream::read::Decoder::with_buffer(BufReader::with_capacity(
+                    block_bytes,
+                    whole,
+                ))
+                .map_err(|error| refusal(path, &error))?,
+            ),
+        };
+        Ok(Self { path: path.to_owned(), stream, format, offset: 0, length })
+    }
+
+    /// How many bytes to ask for: one more than a plain file has left, to see its end too.
+    pub(super) fn likely_rest(&self) -> usize {
+        let rest = self.length.map_or(u64::MAX, |length| length.saturating_sub(self.offset));
+        usize::try_from(rest).unwrap_or(usize::MAX).saturating_add(1).max(SMALLEST_READ)
+    }
+
+    /// Fill the front of `buffer`; 0 at the end of the file.
+    pub(super) fn read(&mut self, buffer: &mut [u8], control: &Control) -> Result<usize> {
+        let n = patiently(control, || self.stream.read(buffer))?
+            .map_err(|error| self.read_error(&error))?;
+        self.offset += n as u64;
+        Ok(n)
+    }
+
+    /// A failed read: the system's when it has a number, else the decompressor's.
+    fn read_error(&self, error: &io::Error) -> Error {
+        if error.raw_os_error().is_some() || self.format == Format::Plain {
+            return refusal(&self.path, error);
+        }
+        let path = self.path.display();
+        let format = self.format.name();
+        let offset = self.offset;
+        let message = if error.kind() == ErrorKind::UnexpectedEof {
+            format!(
+                "{path}: the {format} stream ends early, at byte {offset} of the decompressed \
+                 text: the file is truncated; copy or compress it again"
+            )
+        } else {
+            format!(
+                "{path}: the {format} stream is damaged at byte {offset} of the decompressed \
+                 text ({error}); expected {format} to the end of the file, as its first bytes \
+                 say: copy or compress it again"
+            )
+        };
+        Error::new(Kind::Corpus, message)
+    }
+}
+
+/// Call `read` until it has an answer, looking at the stop flag before each try.
+///
+/// The outer result is the stop; the inner one is the stream's own.
+fn patiently<T>(
+    control: &Control,
+    mut read: impl FnMut() -> io::Result<T>,
+) -> Result<io::Result<T>> {
+    loop {
+        control.check()?;
+        match read() {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            answer => return Ok(answer),
+        }
+    }
+}
+
+/// The refusal of the operating system as one of ours.
+fn refusal(path: &Path, error: &io::Error) -> Error {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    let (kind, message) = match error.kind() {
+        ErrorKind::NotFound => (Kind::SourceNotFound, "no such file".to_owned()),
+        ErrorKind::IsADirectory => (
+            Kind::SourceIsDirectory,
+            "a directory, where a file or glob was expected; for all files below it pass the glob \
+             that ends in /**"
+                .to_owned(),
+        ),
+        _ => (Kind::Source, format!("cannot be read: {error}")),
+    };
+    let os = Some(Box::new(OsFailure { errno, path: path.to_owned() }));
+    Error { kind, message, os }
+}
+
+/// A file as the disk or pipe holds it. `read` gives `WouldBlock` rather than wait long.
+struct Stored {
+    file: File,
+    /// Whether reads can wait for another process: pipes, terminals, sockets.
+    may_wait: bool,
+    length: Option<u64>,
+    n_bytes: Arc<AtomicU64>,
+}
+
+impl Stored {
+    fn open(path: &Path, n_bytes: &Arc<AtomicU64>) -> io::Result<Self> {
+        let file = if path == Path::new(STDIN) { standard_input()? } else { open_file(path)? };
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from_raw_os_error(libc::EISDIR));
+        }
+        let length = metadata.is_file().then_some(metadata.len());
+        Ok(Self { file, may_wait: length.is_none(), length, n_bytes: Arc::clone(n_bytes) })
+    }
+}
+
+impl Read for Stored {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.may_wait && !is_ready(&self.file)? {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let n = self.file.read(buffer)?;
+        self.n_bytes.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// Open without waiting for the writer of a named pipe: the reads wait, and can be stopped.
+#[cfg(target_os = "linux")]
+fn open_file(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+    let flags = if path.metadata()?.file_type().is_fifo() { libc::O_NONBLOCK } else { 0 };
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// Elsewhere a pipe without a writer reads as ended, so the open waits for one.
+#[cfg(not(target_os = "linux"))]
+fn open_file(path: &Path) -> io::Result<File> {
+    path.metadata()?;
+    OpenOptions::new().read(true).open(path)
+}
+
+/// The standard input under a descriptor of its own, so that closing it closes no one else's.
+#[cfg(unix)]
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// The standard input under a handle of its own, so that closing it closes no one else's.
+#[cfg(windows)]
+fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
+
+/// Wait a moment for bytes or the end; false when there was neither.
+#[cfg(unix)]
+fn is_ready(file: &File) -> io::Result<bool> {
+    use std::os::fd::AsRawFd;
+    let mut request = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: `request` is one valid pollfd, alive for the call, and its descriptor is open.
+    match unsafe { libc::poll(&raw mut request, 1, WAIT_MILLISECONDS) } {
+        -1 => Err(io::Error::last_os_error()),
+        n_ready => Ok(n_ready > 0),
+    }
+}
+
+/// Where files cannot be polled, a read waits as long as it must.
+#[cfg(not(unix))]
+fn is_ready(_file: &File) -> io::Result<bool> {
+    Ok(true)
+}

@@ -1,0 +1,379 @@
+//! Documents to pre-token counts: one table a thread, added up in the end.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+use crate::error::{Error, Kind, Result};
+use crate::key::{Key, KeyHash, prefetch};
+use crate::parallel::Control;
+use crate::special::SpecialTokens;
+use crate::split::Splitter;
+
+/// Pre-tokens probed together, so that their cache misses overlap.
+const PROBES: usize = 32;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    key: Key,
+    count: u64,
+    first_seen: u64,
+}
+
+#[derive(Debug)]
+struct Long {
+    start: usize,
+    n_bytes: usize,
+    count: u64,
+    first_seen: u64,
+}
+
+/// A growing table of pre-tokens, for one thread.
+#[derive(Debug)]
+pub struct Counter {
+    hash: KeyHash,
+    slots: Vec<Slot>,
+    n_used: usize,
+    long_hash: RandomState,
+    long: HashTable<Long>,
+    long_bytes: Vec<u8>,
+}
+
+impl Counter {
+    /// An empty table.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            hash: KeyHash::default(),
+            slots: empty_slots(1 << 12)?,
+            n_used: 0,
+            long_hash: RandomState::default(),
+            long: HashTable::new(),
+            long_bytes: Vec::new(),
+        })
+    }
+
+    /// Count the pre-tokens of one document whose first byte is at `position` of the corpus.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern`, `Memory`, `Interrupted`.
+    pub fn count(
+        &mut self,
+        text: &[u8],
+        position: u64,
+        splitter: &Splitter,
+        special: &SpecialTokens,
+        control: &Control,
+    ) -> Result<()> {
+        special.cut(text, |start, end, id| {
+            if id.is_some() {
+                return Ok(());
+            }
+            let segment = text.get(start..end).unwrap_or_default();
+            let position = position + start as u64;
+            let mut from = 0;
+            splitter.split(segment, &mut |ends| {
+                control.check()?;
+                for ends in ends.chunks(PROBES) {
+                    from = self.add_batch(segment, from, ends, position)?;
+                }
+                Ok(())
+            })
+        })
+    }
+
+    #[inline]
+    fn add_batch(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        position: u64,
+    ) -> Result<usize> {
+        let mut probes = [(Key::default(), 0u64, 0usize); PROBES];
+        let mut start = from;
+        let mask = self.slots.len() - 1;
+        for (probe, &end) in probes.iter_mut().zip(ends) {
+            if let Some(key) = Key::of(text, start, end) {
+                let hash = self.hash.of(key);
+                prefetch(&self.slots, hash as usize & mask);
+                *probe = (key, hash, start);
+            }
+            start = end;
+        }
+        start = from;
+        for (&(key, hash, _), &end) in probes.iter().zip(ends) {
+            let first_seen = position + start as u64;
+            if key.is_none() {
+                self.add_long(text.get(start..end).unwrap_or_default(), 1, first_seen)?;
+            } else {
+                self.add_inline(key, hash, 1, first_seen)?;
+            }
+            start = end;
+        }
+        Ok(start)
+    }
+
+    #[inline(always)]
+    fn add_inline(&mut self, key: Key, hash: u64, count: u64, first_seen: u64) -> Result<()> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = &mut self.slots[at & mask];
+            if slot.key == key {
+                slot.count = add(slot.count, count)?;
+                slot.first_seen = slot.first_seen.min(first_seen);
+                return Ok(());
+            }
+            if slot.key.is_none() {
+                *slot = Slot { key, count, first_seen };
+                self.n_used += 1;
+                return if 2 * self.n_used > self.slots.len() { self.grow() } else { Ok(()) };
+            }
+            at += 1;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        let old =
+            std::mem::replace(&mut self.slots, empty_slots(4 * self.n_used.next_power_of_two())?);
+        let mask = self.slots.len() - 1;
+        for slot in old.into_iter().filter(|slot| !slot.key.is_none()) {
+            let mut at = self.hash.of(slot.key) as usize & mask;
+            while !self.slots[at & mask].key.is_none() {
+                at += 1;
+            }
+            self.slots[at & mask] = slot;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn add_long(&mut self, pretoken: &[u8], count: u64, first_seen: u64) -> Result<()> {
+        let (bytes, hasher) = (&mut self.long_bytes, &self.long_hash);
+        let of = |bytes: &Vec<u8>, long: &Long| -> u64 {
+            hasher.hash_one(bytes.get(long.start..long.start + long.n_bytes).unwrap_or_default())
+        };
+        let hash = hasher.hash_one(pretoken);
+        let found = self.long.find_mut(hash, |long| {
+            bytes.get(long.start..long.start + long.n_bytes) == Some(pretoken)
+        });
+        if let Some(long) = found {
+            long.count = add(long.count, count)?;
+            long.first_seen = long.first_seen.min(first_seen);
+            return Ok(());
+        }
+        let start = bytes.len();
+        bytes.try_reserve(pretoken.len())?;
+        bytes.extend_from_slice(pretoken);
+        self.long.try_reserve(1, |long| of(bytes, long)).map_err(|_| no_memory())?;
+        let long = Long { start, n_bytes: pretoken.len(), count, first_seen };
+        self.long.insert_unique(hash, long, |long| of(bytes, long));
+        Ok(())
+    }
+
+    /// Add the counts of another table.
+    ///
+    /// # Errors
+    ///
+    /// `CountOverflow`, `Memory`.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        for slot in other.slots.iter().filter(|slot| !slot.key.is_none()) {
+            self.add_inline(slot.key, self.hash.of(slot.key), slot.count, slot.first_seen)?;
+        }
+        for long in &other.long {
+            let pretoken = other.long_bytes.get(long.start..long.start + long.n_bytes);
+            self.add_long(pretoken.unwrap_or_default(), long.count, long.first_seen)?;
+        }
+        Ok(())
+    }
+
+    /// The finished table, sorted by pre-token.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn finish(self) -> Result<CountTable> {
+        let Self { slots, long, long_bytes, n_used, .. } = self;
+        let mut rows: Vec<(Row, u64, u64)> = Vec::new();
+        rows.try_reserve_exact(n_used + long.len())?;
+        let inline = slots.iter().filter(|slot| !slot.key.is_none());
+        rows.extend(inline.map(|slot| (Row::Inline(slot.key), slot.count, slot.first_seen)));
+        drop(slots);
+        rows.extend(long.iter().map(|l| (Row::Long(l.start, l.n_bytes), l.count, l.first_seen)));
+        drop(long);
+        rows.sort_unstable_by(|(x, ..), (y, ..)| {
+            x.with(&long_bytes, |x| y.with(&long_bytes, |y| x.cmp(y)))
+        });
+        let mut table = CountTable::default();
+        table.reserve(rows.len())?;
+        for (row, count, first_seen) in rows {
+            row.with(&long_bytes, |pretoken| table.push(pretoken, count, first_seen))?;
+        }
+        Ok(table)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Row {
+    Inline(Key),
+    Long(usize, usize),
+}
+
+impl Row {
+    fn with<T>(&self, long_bytes: &[u8], use_bytes: impl FnOnce(&[u8]) -> T) -> T {
+        match *self {
+            Self::Inline(key) => use_bytes(key.bytes().get(..key.len()).unwrap_or_default()),
+            Self::Long(start, n) => use_bytes(long_bytes.get(start..start + n).unwrap_or_default()),
+        }
+    }
+}
+
+/// Pre-tokens sorted by their bytes, with how often and where first each was seen.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct CountTable {
+    /// The pre-tokens, one after another.
+    pub bytes: Vec<u8>,
+    /// `ends[i]`: where pre-token `i` ends in `bytes`.
+    pub ends: Vec<u64>,
+    /// Occurrences.
+    pub counts: Vec<u64>,
+    /// Byte position of the first occurrence in the corpus.
+    pub first_seen: Vec<u64>,
+}
+
+impl CountTable {
+    /// Number of distinct pre-tokens.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Pre-token `row`; empty past the end.
+    #[inline]
+    #[must_use]
+    pub fn pretoken(&self, row: usize) -> &[u8] {
+        let start =
+            row.checked_sub(1).and_then(|r| self.ends.get(r)).map_or(0, |&end| end as usize);
+        let end = self.ends.get(row).map_or(start, |&end| end as usize);
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// The row of a pre-token.
+    #[must_use]
+    pub fn find(&self, pretoken: &[u8]) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.pretoken(middle) < pretoken { low = middle + 1 } else { high = middle }
+        }
+        (low < self.len() && self.pretoken(low) == pretoken).then_some(low)
+    }
+
+    fn reserve(&mut self, n_rows: usize) -> Result<()> {
+        self.ends.try_reserve_exact(n_rows)?;
+        self.counts.try_reserve_exact(n_rows)?;
+        self.first_seen.try_reserve_exact(n_rows)?;
+        Ok(())
+    }
+
+    fn push(&mut self, pretoken: &[u8], count: u64, first_seen: u64) -> Result<()> {
+        self.bytes.try_reserve(pretoken.len())?;
+        self.bytes.extend_from_slice(pretoken);
+        self.ends.push(self.bytes.len() as u64);
+        self.counts.push(count);
+        self.first_seen.push(first_seen);
+        Ok(())
+    }
+
+    /// The table of rows in any order; equal pre-tokens are added up, counts of 0 left out.
+    ///
+    /// # Errors
+    ///
+    /// `CountOverflow`, `Memory`.
+    pub fn from_rows(mut rows: Vec<(&[u8], u64, u64)>) -> Result<Self> {
+        rows.sort_unstable();
+        let mut table = Self::default();
+        table.reserve(rows.len())?;
+        for (pretoken, count, first_seen) in rows {
+            let last = table.len().wrapping_sub(1);
+            if count == 0 {
+            } else if last < table.len() && table.pretoken(last) == pretoken {
+                table.counts[last] = add(table.counts[last], count)?;
+                table.first_seen[last] = table.first_seen[last].min(first_seen);
+            } else {
+                table.push(pretoken, count, first_seen)?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// This table and `other`, whose corpus begins at `offset` of the joined one.
+    ///
+    /// # Errors
+    ///
+    /// `CountOverflow`, `Memory`.
+    pub fn added(&self, other: &Self, offset: u64) -> Result<Self> {
+        let mut sum = Self::default();
+        sum.reserve(self.len().saturating_add(other.len()))?;
+        let (mut i, mut j) = (0, 0);
+        while i < self.len() || j < other.len() {
+            let (left, right) = (self.pretoken(i), other.pretoken(j));
+            let order = match (i < self.len(), j < other.len()) {
+                (true, true) => left.cmp(right),
+                (true, false) => std::cmp::Ordering::Less,
+                _ => std::cmp::Ordering::Greater,
+            };
+            let theirs =
+                |j: usize| Ok::<_, Error>((other.counts[j], add(other.first_seen[j], offset)?));
+            match order {
+                std::cmp::Ordering::Less => {
+                    sum.push(left, self.counts[i], self.first_seen[i])?;
+                    i += 1;
+                }
+                std::cmp::Ordering::Greater => {
+                    let (count, first_seen) = theirs(j)?;
+                    sum.push(right, count, first_seen)?;
+                    j += 1;
+                }
+                std::cmp::Ordering::Equal => {
+                    let (count, first_seen) = theirs(j)?;
+                    let count = add(self.counts[i], count)?;
+                    sum.push(left, count, self.first_seen[i].min(first_seen))?;
+                    (i, j) = (i + 1, j + 1);
+                }
+            }
+        }
+        Ok(sum)
+    }
+}
+
+fn empty_slots(n: usize) -> Result<Vec<Slot>> {
+    let mut slots = Vec::new();
+    slots.try_reserve_exact(n)?;
+    slots.resize(n, Slot::default());
+    Ok(slots)
+}
+
+#[inline(always)]
+fn add(a: u64, b: u64) -> Result<u64> {
+    a.checked_add(b).ok_or_else(|| {
+        Error::new(Kind::CountOverflow, format!("the sum of {a} and {b} does not fit in 64 bits"))
+    })
+}
+
+#[cold]
+fn no_memory() -> Error {
+    Error::new(Kind::Memory, "not enough memory for the table of pre-tokens")
+}

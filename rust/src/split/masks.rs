@@ -1,0 +1,297 @@
+//! Classify 64 bytes at a time into bit masks; continuation bytes inherit their lead's class.
+//!
+//! A byte that belongs to no valid UTF-8 counts as one character without any class. ASCII goes
+//! through AVX2 where the CPU has it and a loop elsewhere; other characters are looked up one
+//! by one. `tests` holds the two to each other.
+
+use super::classes::{ClassTable, bit, decode_utf8};
+
+/// Bytes of a block.
+pub const BLOCK: usize = 64;
+
+/// Bit `i` of each mask speaks of byte `i` of the block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Masks {
+    /// `\p{L}`.
+    pub letter: u64,
+    /// `\p{Lu}`, `\p{Lt}`.
+    pub upper: u64,
+    /// `\p{Ll}`.
+    pub lower: u64,
+    /// `\p{M}`.
+    pub mark: u64,
+    /// `\p{N}`.
+    pub number: u64,
+    /// `\s`.
+    pub space: u64,
+    /// `\p{P}`.
+    pub punctuation: u64,
+    /// `\p{S}`.
+    pub symbol: u64,
+    /// `[一-龥぀-ゟ゠-ヿ]`.
+    pub han_kana: u64,
+    /// U+0020 alone.
+    pub blank: u64,
+    /// `\r` or `\n`.
+    pub newline: u64,
+    /// `'`.
+    pub apostrophe: u64,
+    /// First byte of a character.
+    pub lead: u64,
+    /// Bytes that are inside the text.
+    pub valid: u64,
+}
+
+/// What the block before leaves: a character that reaches over the border.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spill {
+    flags: u16,
+    n_bytes: usize,
+}
+
+/// How the ASCII part of a block is classified.
+pub trait Classify {
+    /// Masks of the ASCII bytes of `block`, and the mask of the others.
+    fn ascii(block: &[u8; BLOCK]) -> (Masks, u64);
+}
+
+/// The loop that runs on every CPU.
+#[derive(Debug)]
+pub struct Portable;
+
+impl Classify for Portable {
+    #[inline(always)]
+    fn ascii(block: &[u8; BLOCK]) -> (Masks, u64) {
+        let mut masks = Masks::default();
+        let mut other = 0;
+        for (i, &byte) in block.iter().enumerate() {
+            let at = 1u64 << i;
+            match byte {
+                b'A'..=b'Z' => masks.upper |= at,
+                b'a'..=b'z' => masks.lower |= at,
+                b'0'..=b'9' => masks.number |= at,
+                b' ' => masks.blank |= at,
+                b'\r' | b'\n' => masks.newline |= at,
+                b'\t' | 0x0B | 0x0C => masks.space |= at,
+                b'\'' => masks.apostrophe |= at,
+                b'$' | b'+' | b'<' | b'=' | b'>' | b'^' | b'`' | b'|' | b'~' => masks.symbol |= at,
+                0x80.. => other |= at,
+                byte if byte.is_ascii_punctuation() => masks.punctuation |= at,
+                _ => {}
+            }
+        }
+        masks.letter = masks.upper | masks.lower;
+        masks.space |= masks.blank | masks.newline;
+        masks.punctuation |= masks.apostrophe;
+        masks.lead = !other;
+        (masks, other)
+    }
+}
+
+/// 32 bytes an instruction, on x86-64 with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug)]
+pub struct Avx2;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
+        _mm256_set1_epi8, _mm256_sub_epi8,
+    };
+
+    use super::{Avx2, BLOCK, Classify, Masks};
+
+    impl Classify for Avx2 {
+        #[inline(always)]
+        fn ascii(block: &[u8; BLOCK]) -> (Masks, u64) {
+            // SAFETY: `Avx2` is only named by code that runs after the CPU was asked for AVX2,
+            // and both loads lie inside the 64 bytes of `block`.
+            unsafe { classify(block) }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn classify(block: &[u8; BLOCK]) -> (Masks, u64) {
+        // SAFETY: 32 bytes from 0 and from 32 lie inside the 64 of `block`; unaligned loads.
+        let halves = unsafe {
+            [
+                _mm256_loadu_si256(block.as_ptr().cast()),
+                _mm256_loadu_si256(block.as_ptr().add(32).cast()),
+            ]
+        };
+        let within = |first: u8, last: u8| {
+            both(halves, |half| {
+                let offset = _mm256_sub_epi8(half, splat(first));
+                _mm256_cmpeq_epi8(_mm256_min_epu8(offset, splat(last - first)), offset)
+            })
+        };
+        let is = |byte: u8| both(halves, |half| _mm256_cmpeq_epi8(half, splat(byte)));
+        let other = both(halves, |half| half);
+        let (upper, lower, number) = (within(b'A', b'Z'), within(b'a', b'z'), within(b'0', b'9'));
+        let (blank, apostrophe) = (is(b' '), is(b'\''));
+        let symbol =
+            is(b'$') | is(b'+') | within(b'<', b'>') | is(b'^') | is(b'`') | is(b'|') | is(b'~');
+        let marks =
+            within(b'!', b'/') | within(b':', b'@') | within(b'[', b'`') | within(b'{', b'~');
+        let masks = Masks {
+            letter: upper | lower,
+            upper,
+            lower,
+            number,
+            space: blank | within(b'\t', b'\r'),
+            punctuation: marks & !symbol,
+            symbol,
+            blank,
+            newline: is(b'\n') | is(b'\r'),
+            apostrophe,
+            lead: !other,
+            ..Masks::default()
+        };
+        (masks, other)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn splat(byte: u8) -> __m256i {
+        _mm256_set1_epi8(byte.cast_signed())
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn both(halves: [__m256i; 2], test: impl Fn(__m256i) -> __m256i) -> u64 {
+        let low = _mm256_movemask_epi8(test(halves[0])).cast_unsigned();
+        let high = _mm256_movemask_epi8(test(halves[1])).cast_unsigned();
+        u64::from(low) | u64::from(high) << 32
+    }
+}
+
+/// Masks of the block of `text` at `start`; all zero past the end.
+#[inline(always)]
+pub fn masks_at<C: Classify>(text: &[u8], start: usize, spill: &mut Spill) -> Masks {
+    let (mut masks, mut other, valid) = match text.get(start..).and_then(|t| t.first_chunk()) {
+        Some(block) => {
+            let (masks, other) = C::ascii(block);
+            (masks, other, u64::MAX)
+        }
+        None => {
+            let mut block = [0; BLOCK];
+            let rest = text.get(start..).unwrap_or_default();
+            block[..rest.len()].copy_from_slice(rest);
+            let (masks, other) = C::ascii(&block);
+            (masks, other, (1u64 << rest.len()) - 1)
+        }
+    };
+    if other != 0 {
+        if spill.n_bytes > 0 {
+            let reached = (1u64 << spill.n_bytes) - 1;
+            add(&mut masks, spill.flags, reached);
+            other &= !reached;
+        }
+        *spill = look_up(text, start, other, &mut masks);
+    } else {
+        *spill = Spill::default();
+    }
+    masks.valid = valid;
+    masks.lead &= valid;
+    masks
+}
+
+/// Look up the characters that start at the bits of `other`.
+#[inline(never)]
+fn look_up(text: &[u8], start: usize, mut other: u64, masks: &mut Masks) -> Spill {
+    let table = ClassTable::shared();
+    let mut spill = Spill::default();
+    while other != 0 {
+        let at = other.trailing_zeros() as usize;
+        let bytes = text.get(start + at..).unwrap_or_default();
+        let (flags, n_bytes) = match decode_utf8(bytes) {
+            Some((code_point, n_bytes)) => (table.of(code_point), n_bytes),
+            None => (0, 1),
+        };
+        let reached = ((1u64 << n_bytes) - 1) << at;
+        add(masks, flags, reached);
+        masks.lead |= 1 << at;
+        other &= !reached;
+        if at + n_bytes > BLOCK {
+            spill = Spill { flags, n_bytes: at + n_bytes - BLOCK };
+        }
+    }
+    spill
+}
+
+#[inline(always)]
+fn add(masks: &mut Masks, flags: u16, reached: u64) {
+    let with = |class: u16| if flags & class != 0 { reached } else { 0 };
+    masks.letter |= with(bit::LETTER);
+    masks.upper |= with(bit::UPPER);
+    masks.lower |= with(bit::LOWER);
+    masks.mark |= with(bit::MARK);
+    masks.number |= with(bit::NUMBER);
+    masks.space |= with(bit::SPACE);
+    masks.punctuation |= with(bit::PUNCTUATION);
+    masks.symbol |= with(bit::SYMBOL);
+    masks.han_kana |= with(bit::HAN_KANA);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(seed: u64) -> Vec<u8> {
+        let mut state = seed;
+        let mut text = String::new();
+        while text.len() < 3 * BLOCK {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let range = [0x80, 0x3000, 0x11_0000][(state >> 60) as usize % 3];
+            if let Some(c) = char::from_u32((state >> 33) as u32 % range) {
+                text.push(c);
+            }
+        }
+        let mut bytes = text.into_bytes();
+        bytes[(seed % 100) as usize] = (state >> 40) as u8;
+        bytes
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn avx2_gives_the_masks_of_the_portable_loop() {
+        if !is_x86_feature_detected!("avx2") {
+            return;
+        }
+        for seed in 0..2000 {
+            let text = sample(seed);
+            let (mut one, mut two) = (Spill::default(), Spill::default());
+            for start in (0..text.len()).step_by(BLOCK) {
+                let portable = masks_at::<Portable>(&text, start, &mut one);
+                assert_eq!(masks_at::<Avx2>(&text, start, &mut two), portable);
+            }
+        }
+    }
+
+    #[test]
+    fn masks_are_the_classes_of_the_characters() {
+        let table = ClassTable::shared();
+        for c in (0..0x11_0000).filter_map(char::from_u32) {
+            let text = format!("{}{c}x", "a".repeat(62));
+            let mut spill = Spill::default();
+            let masks = masks_at::<Portable>(text.as_bytes(), 0, &mut spill);
+            let next = masks_at::<Portable>(text.as_bytes(), BLOCK, &mut spill);
+            let flags = table.of(u32::from(c));
+            let is = |mask: u64| mask >> 62 & 1 == 1;
+            assert_eq!(is(masks.letter), flags & bit::LETTER != 0, "{c:?}");
+            assert_eq!(is(masks.upper), flags & bit::UPPER != 0, "{c:?}");
+            assert_eq!(is(masks.lower), flags & bit::LOWER != 0, "{c:?}");
+            assert_eq!(is(masks.number), flags & bit::NUMBER != 0, "{c:?}");
+            assert_eq!(is(masks.space), flags & bit::SPACE != 0, "{c:?}");
+            assert_eq!(is(masks.punctuation), flags & bit::PUNCTUATION != 0, "{c:?}");
+            assert_eq!(is(masks.symbol), flags & bit::SYMBOL != 0, "{c:?}");
+            assert!(is(masks.lead), "{c:?}");
+            if c.len_utf8() > 2 {
+                assert_eq!(next.letter & 1 == 1, flags & bit::LETTER != 0, "{c:?}");
+                assert_eq!(next.lead & 1, 0);
+            }
+        }
+    }
+}
