@@ -16,3 +16,4 @@ pub mod split;
 pub mod stream;
 pub mod tokenizer;
 pub mod wordpiece;
+pub mod unigram;

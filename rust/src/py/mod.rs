@@ -8,6 +8,7 @@ mod split;
 mod text;
 mod tokenizer;
 mod wordpiece;
+mod unigram;
 
 use pyo3::prelude::*;
 
@@ -26,4 +27,6 @@ mod _core {
     use super::tokenizer::{TextStream, Tokenizer, merges_from_ranks};
     #[pymodule_export]
     use super::wordpiece::{PyWordPiece, learn_wordpiece};
+    #[pymodule_export]
+    use super::unigram::{Unigram, learn_pieces};
 }
