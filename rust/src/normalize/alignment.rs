@@ -100,18 +100,6 @@ impl Normalized {
         one_exact_run && self.bytes.len() == length && self.original_end == length
     }
 
-    /// Bytes of the original that some normalized byte came from.
-    #[must_use]
-    pub fn n_covered(&self) -> usize {
-        let mut reached = 0;
-        let mut covered = 0;
-        for run in &self.runs {
-            covered += run.origin.end.saturating_sub(run.origin.start.max(reached));
-            reached = reached.max(run.origin.end);
-        }
-        covered
-    }
-
     /// Where the original ends, for a span that reaches the end of the normalized text.
     #[must_use]
     pub fn original_end(&self) -> usize {
@@ -222,12 +210,6 @@ impl<'a> Rewriter<'a> {
         self.source
     }
 
-    /// The step before this one, if any.
-    #[must_use]
-    pub fn before(&self) -> Option<&'a Normalized> {
-        self.before
-    }
-
     /// Bytes written so far.
     #[must_use]
     pub fn n_written(&self) -> usize {
@@ -281,6 +263,12 @@ impl<'a> Rewriter<'a> {
     /// Emit `text`, which stands at byte `position` of the original and came from nothing there.
     pub(super) fn write_at(&mut self, text: &[u8], position: usize) -> Result<()> {
         self.out.push(text, Origin { start: position, end: position }, false)
+    }
+
+    /// The original span that source bytes `from` came from.
+    pub(super) fn origin_of(&mut self, from: Range<usize>) -> (usize, usize) {
+        let origin = self.origin(from);
+        (origin.start, origin.end)
     }
 
     fn origin(&mut self, from: Range<usize>) -> Origin {

@@ -24,18 +24,12 @@ pub struct Spaces {
 pub fn apply(spaces: Spaces, rewriter: &mut Rewriter<'_>) -> Result<()> {
     let source = rewriter.source();
     let mark: &[u8] = if spaces.escape_whitespaces { ESCAPED } else { b" " };
-    let n_heading = if spaces.remove_extra_whitespaces {
-        source.iter().take_while(|&&byte| byte == b' ').count()
-    } else {
-        0
-    };
-    // A text that a charsmap emptied is not one of spaces alone: it does get the added space.
-    let vanished = rewriter.before().is_some_and(|text| text.n_covered() < text.original_end());
-    if n_heading == source.len() && !vanished {
+    let (n_heading, consumed) = heading(spaces, rewriter);
+    if n_heading == source.len() && consumed == rewriter.written().original_end() {
         return Ok(());
     }
     if spaces.add_dummy_prefix && !spaces.treat_whitespace_as_suffix {
-        rewriter.write(mark, n_heading..n_heading)?;
+        rewriter.write_at(mark, consumed)?;
     }
     copy_middle(spaces, mark, n_heading, rewriter)?;
     if spaces.remove_extra_whitespaces {
@@ -53,6 +47,29 @@ pub fn apply(spaces: Spaces, rewriter: &mut Rewriter<'_>) -> Result<()> {
         rewriter.write_at(mark, end)?;
     }
     Ok(())
+}
+
+/// How many spaces start the text, and the original bytes that they and nothing else came from.
+///
+/// A space that came with other characters from one original character, or after an original
+/// character that vanished, is not one of them: it goes later, after the added space.
+fn heading(spaces: Spaces, rewriter: &mut Rewriter<'_>) -> (usize, usize) {
+    let (mut n_spaces, mut consumed) = (0, 0);
+    if !spaces.remove_extra_whitespaces {
+        return (n_spaces, consumed);
+    }
+    let source = rewriter.source();
+    while source.get(n_spaces) == Some(&b' ') {
+        let (start, end) = rewriter.origin_of(n_spaces..n_spaces + 1);
+        let shared =
+            n_spaces + 1 < source.len() && rewriter.origin_of(n_spaces + 1..n_spaces + 2).0 < end;
+        if start != consumed || shared {
+            break;
+        }
+        consumed = end;
+        n_spaces += 1;
+    }
+    (n_spaces, consumed)
 }
 
 fn copy_middle(
