@@ -1,9 +1,30 @@
 """Types that every room shares."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, Literal, overload
 
-__all__ = ["Pair", "Sources", "Span", "SpecialTokens", "TextLike", "TokenId"]
+import numpy as np
+import numpy.typing as npt
+
+from subword.errors import ArgumentError, MissingExtraError
+
+__all__ = [
+    "Encoding",
+    "Padded",
+    "Pair",
+    "Ragged",
+    "Sources",
+    "Span",
+    "SpecialTokens",
+    "TextLike",
+    "TokenId",
+    "replace_surrogates",
+    "require_extra",
+]
 
 TokenId = int
 """A token's number; 32 bits, unsigned."""
@@ -22,3 +43,168 @@ SpecialTokens = Sequence[str] | Mapping[str, TokenId]
 
 Sources = str | Path | Iterable[Path] | Iterable[str] | Iterable[bytes]
 """A path or glob, files, or documents: see ``subword.corpus``."""
+
+
+def replace_surrogates(text: TextLike) -> TextLike:
+    r"""Replace lone surrogates by U+FFFD; a pair of them becomes the character it stands for.
+
+    Examples:
+        >>> replace_surrogates("a\ud800b") == "a\ufffdb"
+        True
+    """
+    if isinstance(text, bytes):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def require_extra(module: str, extra: str) -> Any:
+    """Import an optional dependency.
+
+    Raises:
+        MissingExtraError: It is not installed; the message has the command.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"this needs {module}, which is not installed: pip install 'subword[{extra}]'"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged(Sequence[npt.NDArray[np.uint32]]):
+    """Ids of many texts in one array.
+
+    Attributes:
+        ids: The ids of all texts, one after another; shape (n_ids,), uint32.
+        bounds: Text ``i`` has ``ids[bounds[i]:bounds[i + 1]]``; shape (n_texts + 1,), int64.
+
+    Examples:
+        >>> ragged = Ragged(np.array([5, 6, 7], np.uint32), np.array([0, 2, 2, 3]))
+        >>> len(ragged), ragged[0].tolist(), ragged.tolist()
+        (3, [5, 6], [[5, 6], [], [7]])
+    """
+
+    ids: npt.NDArray[np.uint32]
+    bounds: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Give the number of texts."""
+        return len(self.bounds) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> npt.NDArray[np.uint32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[npt.NDArray[np.uint32]]: ...
+
+    def __getitem__(
+        self, index: int | slice
+    ) -> npt.NDArray[np.uint32] | list[npt.NDArray[np.uint32]]:
+        """Give the ids of a text, as a view, or those of a slice of texts."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        n_texts = len(self)
+        at = index + n_texts if index < 0 else index
+        if not 0 <= at < n_texts:
+            raise IndexError(f"text {index} of {n_texts}")
+        return self.ids[self.bounds[at] : self.bounds[at + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+        """Give the ids of each text in turn, as views."""
+        for start, end in pairwise(self.bounds.tolist()):
+            yield self.ids[start:end]
+
+    def tolist(self) -> list[list[int]]:
+        """Give the ids as one list a text."""
+        ids = self.ids.tolist()
+        return [ids[start:end] for start, end in pairwise(self.bounds.tolist())]
+
+    def to_arrow(self) -> Any:
+        """Give a ``pyarrow.LargeListArray`` of uint32 that shares the memory.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+        """
+        arrow = require_extra("pyarrow", "parquet")
+        return arrow.LargeListArray.from_arrays(arrow.array(self.bounds), arrow.array(self.ids))
+
+    def pad(
+        self,
+        max_length: int | None = None,
+        *,
+        pad_id: int = 0,
+        side: Literal["right", "left"] = "right",
+        truncate: bool = False,
+    ) -> "Padded":
+        """Give a rectangle of ids and the mask of those that are not padding.
+
+        Args:
+            max_length: Ids of a row; the longest text's number by default.
+            pad_id: Id that fills a row up.
+            side: Where padding goes.
+            truncate: Cut longer texts to ``max_length``, at their end, instead of refusing them.
+
+        Raises:
+            ArgumentError: A text is longer than ``max_length`` and ``truncate`` is false, or
+                ``side`` is unknown, or ``max_length`` is negative.
+
+        Examples:
+            >>> ragged = Ragged(np.array([5, 6, 7], np.uint32), np.array([0, 2, 2, 3]))
+            >>> padded = ragged.pad(side="left")
+            >>> padded.ids.tolist(), padded.mask.tolist()
+            ([[5, 6], [0, 0], [0, 7]], [[True, True], [False, False], [False, True]])
+        """
+        if side not in ("right", "left"):
+            raise ArgumentError(f"side is {side!r}; it is 'right' or 'left'")
+        lengths = np.diff(self.bounds)
+        longest = int(lengths.max(initial=0))
+        width = longest if max_length is None else max_length
+        if width < 0:
+            raise ArgumentError(f"max_length is {max_length}; it cannot be negative")
+        if longest > width and not truncate:
+            raise ArgumentError(
+                f"text {int(lengths.argmax())} has {longest} ids, more than max_length={width}; "
+                "pass truncate=True to cut it"
+            )
+        kept = np.minimum(lengths, width)
+        columns = np.arange(width)
+        offsets = columns if side == "right" else columns - (width - kept)[:, None]
+        mask = np.broadcast_to(
+            (offsets >= 0) & (offsets < kept[:, None]), (len(self), width)
+        ).copy()
+        ids = np.full((len(self), width), pad_id, np.uint32)
+        ids[mask] = self.ids[(self.bounds[:-1, None] + offsets)[mask]]
+        return Padded(ids, mask)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Padded:
+    """A rectangle of ids.
+
+    Attributes:
+        ids: Shape (n_texts, n_columns), uint32.
+        mask: False where an id is padding; shape (n_texts, n_columns), bool.
+    """
+
+    ids: npt.NDArray[np.uint32]
+    mask: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """Ids of a text, and where each stands in it.
+
+    Attributes:
+        ids: Token ids.
+        byte_spans: Half-open ``(start, end)`` of each id, in bytes of the UTF-8 of the text.
+        char_spans: The characters that each span touches. A token that is part of a character
+            has the whole character; a byte that is no UTF-8 counts as one character.
+    """
+
+    ids: list[TokenId]
+    byte_spans: list[Span]
+    char_spans: list[Span]
+
+    def __len__(self) -> int:
+        """Give the number of ids."""
+        return len(self.ids)

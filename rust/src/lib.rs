@@ -13,4 +13,5 @@ pub mod parallel;
 mod py;
 pub mod special;
 pub mod split;
+pub mod stream;
 pub mod tokenizer;

@@ -1,8 +1,9 @@
 //! What a long call shares with its caller: a stop flag and a progress count.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// Shared by the calling thread, which watches for signals, and the threads that work.
 #[derive(Debug, Default)]
@@ -35,5 +36,68 @@ impl Control {
     #[must_use]
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
+    }
+}
+
+/// The number of threads to use: the one asked for, or one a core.
+///
+/// # Errors
+///
+/// `Argument` for 0.
+pub fn n_threads(wanted: Option<usize>) -> Result<usize> {
+    match wanted {
+        Some(0) => Err(Error::new(
+            Kind::Argument,
+            "n_threads is 0; give at least 1, or None for one a core",
+        )),
+        Some(n) => Ok(n),
+        None => Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+    }
+}
+
+/// Do the items of `0..n_items` on threads of their own, each with one of `states`.
+///
+/// Items are handed out in order, one at a time; `work` gives its state and the item.
+/// With one state everything runs on the calling thread.
+///
+/// # Errors
+///
+/// The error of the lowest item that failed, or `Memory` when no thread could be had.
+pub fn for_each<S: Send>(
+    states: &mut [S],
+    n_items: usize,
+    work: impl Fn(&mut S, usize) -> Result<()> + Sync,
+) -> Result<()> {
+    if let [state] = states {
+        return (0..n_items).try_for_each(|item| work(state, item));
+    }
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let run = |state: &mut S| loop {
+        let item = next.fetch_add(1, Ordering::Relaxed);
+        if item >= n_items {
+            return;
+        }
+        if let Err(error) = work(state, item) {
+            next.store(n_items, Ordering::Relaxed);
+            let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if failed.as_ref().is_none_or(|(earlier, _)| item < *earlier) {
+                *failed = Some((item, error));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let Some((own, others)) = states.split_first_mut() else { return };
+        for state in others.iter_mut().take(n_items.saturating_sub(1)) {
+            // A thread that cannot be had leaves its share to the others.
+            if std::thread::Builder::new().spawn_scoped(scope, || run(state)).is_err() {
+                break;
+            }
+        }
+        run(own);
+    });
+    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
     }
 }

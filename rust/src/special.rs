@@ -10,6 +10,10 @@ pub struct SpecialTokens {
     tokens: Vec<(Vec<u8>, u32)>,
     matcher: Option<AhoCorasick>,
     longest: usize,
+    begins: [bool; 256],
+    /// Places in `tokens`, by id and by bytes.
+    by_id: Vec<u32>,
+    by_bytes: Vec<u32>,
 }
 
 impl SpecialTokens {
@@ -48,7 +52,17 @@ impl SpecialTokens {
                 )
             })?)
         };
-        Ok(Self { tokens, matcher, longest })
+        let mut begins = [false; 256];
+        for byte in tokens.iter().filter_map(|(token, _)| token.first()) {
+            begins[*byte as usize] = true;
+        }
+        let places = u32::try_from(tokens.len())
+            .map_err(|_| Error::new(Kind::SpecialToken, "more than 2^32 special tokens"))?;
+        let mut by_id: Vec<u32> = (0..places).collect();
+        by_id.sort_by_key(|&at| tokens[at as usize].1);
+        let mut by_bytes: Vec<u32> = (0..places).collect();
+        by_bytes.sort_by_key(|&at| tokens[at as usize].0.as_slice());
+        Ok(Self { tokens, matcher, longest, begins, by_id, by_bytes })
     }
 
     /// Whether there are none.
@@ -61,6 +75,27 @@ impl SpecialTokens {
     #[must_use]
     pub fn tokens(&self) -> &[(Vec<u8>, u32)] {
         &self.tokens
+    }
+
+    /// The token of an id.
+    #[must_use]
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        let found = self.by_id.binary_search_by_key(&id, |&at| self.tokens[at as usize].1).ok()?;
+        self.by_id.get(found).map(|&at| self.tokens[at as usize].0.as_slice())
+    }
+
+    /// The id of a token.
+    #[must_use]
+    pub fn id_of(&self, token: &[u8]) -> Option<u32> {
+        let key = |at: &u32| self.tokens[*at as usize].0.as_slice();
+        let found = self.by_bytes.binary_search_by_key(&token, key).ok()?;
+        self.by_bytes.get(found).map(|&at| self.tokens[at as usize].1)
+    }
+
+    /// Whether a token has whitespace inside, so that a cut before whitespace may break it.
+    #[must_use]
+    pub fn any_has_space(&self) -> bool {
+        self.tokens.iter().any(|(token, _)| token.iter().any(u8::is_ascii_whitespace))
     }
 
     /// Bytes of the longest token; 0 without tokens.
@@ -106,9 +141,9 @@ impl SpecialTokens {
         let first = text.len().saturating_sub(self.longest.saturating_sub(1));
         (first..text.len())
             .find(|&at| {
-                text.get(at..).is_some_and(|tail| {
-                    self.tokens.iter().any(|(t, _)| t.len() > tail.len() && t.starts_with(tail))
-                })
+                let tail = text.get(at..).unwrap_or_default();
+                tail.first().is_some_and(|&byte| self.begins[byte as usize])
+                    && self.tokens.iter().any(|(t, _)| t.len() > tail.len() && t.starts_with(tail))
             })
             .unwrap_or(text.len())
     }

@@ -23,7 +23,7 @@ pub enum Policy {
     /// It is refused.
     Forbid,
     /// These become their ids, the others are text.
-    Only(SpecialTokens),
+    Only(Box<SpecialTokens>),
 }
 
 /// A compiled tokenizer.
@@ -128,7 +128,7 @@ impl Tokenizer {
             let message = format!("{shown:?} is not a special token of this tokenizer");
             return Err(Error::new(Kind::SpecialToken, message));
         }
-        Ok(Policy::Only(SpecialTokens::new(chosen)?))
+        Ok(Policy::Only(Box::new(SpecialTokens::new(chosen)?)))
     }
 
     /// What one thread needs to encode.
@@ -138,7 +138,13 @@ impl Tokenizer {
     }
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a> {
+    /// Whose worker this is.
+    #[must_use]
+    pub fn tokenizer(&self) -> &'a Tokenizer {
+        self.tokenizer
+    }
+
     /// Append the ids of `text`.
     ///
     /// # Errors

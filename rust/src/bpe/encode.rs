@@ -38,27 +38,58 @@ impl Bpe {
     ///
     /// `Vocabulary` for merges that name or make tokens the vocabulary lacks, or repeat a pair.
     pub fn new(vocabulary: Vocabulary, merges: &[(u32, u32)], whole_first: bool) -> Result<Self> {
-        let mut joined = Vec::new();
-        joined.try_reserve_exact(merges.len())?;
+        let mut bpe = Self::without_merges(vocabulary, merges.len())?;
+        bpe.whole_first = whole_first;
         let mut bytes = Vec::new();
         for (rank, &(left, right)) in merges.iter().enumerate() {
             bytes.clear();
             for id in [left, right] {
-                bytes.extend_from_slice(vocabulary.token(id).ok_or_else(|| {
+                bytes.extend_from_slice(bpe.vocabulary.token(id).ok_or_else(|| {
                     let message = format!("merge {rank} names id {id}, which has no token");
                     Error::new(Kind::Vocabulary, message)
                 })?);
             }
-            let id = vocabulary.id_of(&bytes).ok_or_else(|| {
+            let id = bpe.vocabulary.id_of(&bytes).ok_or_else(|| {
                 let shown = String::from_utf8_lossy(bytes.get(..40).unwrap_or(&bytes));
                 let message =
                     format!("merge {rank} makes {shown:?}, which is not in the vocabulary");
                 Error::new(Kind::Vocabulary, message)
             })?;
-            joined.push((left, right, id));
+            bpe.add_merge(left, right, id)?;
         }
+        Ok(bpe)
+    }
+
+    /// A model that merges nothing yet, with room for `n_merges`.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn without_merges(vocabulary: Vocabulary, n_merges: usize) -> Result<Self> {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
-        Ok(Self { pairs: PairTable::new(&joined)?, vocabulary, byte_ids, whole_first })
+        let pairs = PairTable::with_room(n_merges)?;
+        Ok(Self { pairs, vocabulary, byte_ids, whole_first: false })
+    }
+
+    /// Let `left` and `right` join to `id`, after all merges so far.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before.
+    pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        self.pairs.push(left, right, id)
+    }
+
+    /// Whether every byte of `text` is a token.
+    #[must_use]
+    pub fn has_bytes_of(&self, text: &[u8]) -> bool {
+        text.iter().all(|&byte| self.byte_ids[byte as usize] != NO_ID)
+    }
+
+    /// The tokens, without the merges.
+    #[must_use]
+    pub fn into_vocabulary(self) -> Vocabulary {
+        self.vocabulary
     }
 
     /// The tokens.

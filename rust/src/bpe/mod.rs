@@ -2,5 +2,6 @@
 
 pub mod encode;
 pub mod queue;
+pub mod ranks;
 pub mod train;
 pub mod vocabulary;

@@ -153,36 +153,48 @@ const EMPTY: u64 = u64::MAX;
 pub struct PairTable {
     slots: Vec<Slot>,
     shift: u32,
+    n_merges: u32,
 }
 
 impl PairTable {
-    /// The table of merges in rank order: left, right, joined id.
+    /// An empty table for up to `n_merges`.
     ///
     /// # Errors
     ///
-    /// `Vocabulary` for a pair given twice; `Memory`.
-    pub fn new(merges: &[(u32, u32, u32)]) -> Result<Self> {
-        let n_slots = (2 * merges.len() + 2).next_power_of_two();
+    /// `Memory`.
+    pub fn with_room(n_merges: usize) -> Result<Self> {
+        let n_slots = n_merges.saturating_mul(2).saturating_add(2).next_power_of_two();
         let mut slots = Vec::new();
         slots.try_reserve_exact(n_slots)?;
         slots.resize(n_slots, Slot { pair: EMPTY, joined: Joined::NEVER });
-        let mut table = Self { slots, shift: 64 - n_slots.trailing_zeros() };
-        for (rank, &(left, right, id)) in (0u32..).zip(merges) {
-            let pair = key(left, right);
-            let mut at = table.home(pair);
-            while table.slots[at].pair != EMPTY {
-                if table.slots[at].pair == pair {
-                    let first = table.slots[at].joined.rank;
-                    let message = format!(
-                        "merges {first} and {rank} both join ids {left} and {right}; give each pair once"
-                    );
-                    return Err(Error::new(Kind::Vocabulary, message));
-                }
-                at = (at + 1) & (n_slots - 1);
-            }
-            table.slots[at] = Slot { pair, joined: Joined { rank, id } };
+        Ok(Self { slots, shift: 64 - n_slots.trailing_zeros(), n_merges: 0 })
+    }
+
+    /// Add the merge that comes after all others.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before, or more merges than there is room for.
+    pub fn push(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        let (pair, mask) = (key(left, right), self.slots.len() - 1);
+        let rank = self.n_merges;
+        if 2 * rank as usize >= self.slots.len() {
+            return Err(Error::new(Kind::Vocabulary, format!("more than {rank} merges")));
         }
-        Ok(table)
+        let mut at = self.home(pair);
+        while self.slots[at & mask].pair != EMPTY {
+            if self.slots[at & mask].pair == pair {
+                let first = self.slots[at & mask].joined.rank;
+                let message = format!(
+                    "merges {first} and {rank} both join ids {left} and {right}; give each pair once"
+                );
+                return Err(Error::new(Kind::Vocabulary, message));
+            }
+            at += 1;
+        }
+        self.slots[at & mask] = Slot { pair, joined: Joined { rank, id } };
+        self.n_merges += 1;
+        Ok(())
     }
 
     #[inline(always)]

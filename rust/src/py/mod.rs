@@ -1,8 +1,12 @@
 //! The border: conversion, GIL, signals, errors. No algorithm lives here.
 
 mod border;
+mod bpe;
 mod corpus;
+mod counts;
 mod split;
+mod text;
+mod tokenizer;
 
 use pyo3::prelude::*;
 
@@ -10,7 +14,13 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::bpe::learn_merges;
+    #[pymodule_export]
     use super::corpus::DocumentReader;
     #[pymodule_export]
+    use super::counts::{PretokenCounter, PretokenTable, thread_count};
+    #[pymodule_export]
     use super::split::{class_ranges, split};
+    #[pymodule_export]
+    use super::tokenizer::{TextStream, Tokenizer, merges_from_ranks};
 }

@@ -20,6 +20,7 @@ pub type Sink<'a> = &'a mut dyn FnMut(&[usize]) -> Result<()>;
 #[derive(Debug)]
 pub struct Splitter {
     plan: Plan,
+    is_local: bool,
 }
 
 #[derive(Debug)]
@@ -39,6 +40,17 @@ const GPT2: [&str; 3] = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
 ];
 
+/// Patterns whose pre-tokens depend, past their end, on a few bytes or a run of whitespace only:
+/// those of `subword.patterns`, and tiktoken's spelling of cl100k.
+const LOCAL: [&str; 6] = [
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s",
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"\S+",
+];
+
 impl Splitter {
     /// Compile patterns; those that have masks are recognized by their spelling.
     ///
@@ -46,12 +58,13 @@ impl Splitter {
     ///
     /// `Pattern` for one that does not compile.
     pub fn compile(patterns: &[String]) -> Result<Self> {
-        let plan = match patterns {
-            [] => Plan::Whole,
-            [pattern] if GPT2.contains(&pattern.as_str()) => Plan::Gpt2,
-            _ => return Self::by_engine(patterns),
-        };
-        Ok(Self { plan })
+        match patterns {
+            [] => Ok(Self { plan: Plan::Whole, is_local: false }),
+            [pattern] if GPT2.contains(&pattern.as_str()) => {
+                Ok(Self { plan: Plan::Gpt2, is_local: true })
+            }
+            _ => Self::by_engine(patterns),
+        }
     }
 
     /// Compile patterns for the regex engine, masks or not: the oracle of the masks.
@@ -61,7 +74,11 @@ impl Splitter {
     /// `Pattern` for one that does not compile.
     pub fn by_engine(patterns: &[String]) -> Result<Self> {
         let engines = patterns.iter().map(|p| Engine::compile(p)).collect::<Result<Vec<_>>>()?;
-        Ok(Self { plan: Plan::Engines(engines) })
+        let is_local = match patterns {
+            [pattern] => GPT2.contains(&pattern.as_str()) || LOCAL.contains(&pattern.as_str()),
+            _ => false,
+        };
+        Ok(Self { plan: Plan::Engines(engines), is_local })
     }
 
     /// Give the ends of the pre-tokens of `text` to `sink`; an empty text has none.
@@ -78,11 +95,61 @@ impl Splitter {
         }
     }
 
-    /// Whether a text may be cut before whitespace that follows a letter or digit, with the
-    /// pre-tokens of the parts being those of the whole.
+    /// The end of the pre-tokens at the front of `text` that no text behind it can change.
+    ///
+    /// For patterns not known to look only a few bytes ahead that is 0: more text may change
+    /// every pre-token.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern`.
+    pub fn settled(&self, text: &[u8]) -> Result<usize> {
+        let spaces = if self.is_local { trailing_spaces(text) } else { text.len() };
+        let Some(horizon) = text.len().checked_sub(spaces + LOOK_AHEAD) else { return Ok(0) };
+        let mut settled = 0;
+        self.split(text, &mut |ends| {
+            settled =
+                ends.iter().copied().take_while(|&end| end <= horizon).last().unwrap_or(settled);
+            Ok(())
+        })?;
+        Ok(settled)
+    }
+
+    /// A place at or before `near` where `text` may be cut so that the pre-tokens of the parts
+    /// are those of the whole: before whitespace that follows an ASCII letter or digit.
     #[must_use]
-    pub fn cuts_before_space(&self) -> bool {
-        matches!(self.plan, Plan::Gpt2)
+    pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
+        if !self.is_local {
+            return None;
+        }
+        let before = text.get(..near.saturating_add(1).min(text.len()))?;
+        before
+            .windows(2)
+            .rposition(|pair| {
+                pair[0].is_ascii_alphanumeric() && matches!(pair[1], b' ' | b'\n' | b'\t')
+            })
+            .map(|at| at + 1)
+    }
+}
+
+/// Bytes behind a pre-token that the patterns of `is_local` look at, whitespace runs apart: an
+/// apostrophe and two letters after a word.
+const LOOK_AHEAD: usize = 16;
+
+/// Bytes of the whitespace at the end of `text`.
+fn trailing_spaces(text: &[u8]) -> usize {
+    let table = classes::ClassTable::shared();
+    let mut kept = text;
+    loop {
+        let n_bytes = (1..=3).find(|&n| {
+            kept.len().checked_sub(n).and_then(|at| classes::decode_utf8(&kept[at..])).is_some_and(
+                |(code_point, length)| {
+                    length == n && table.of(code_point) & classes::bit::SPACE != 0
+                },
+            )
+        });
+        let Some(n_bytes) = n_bytes else { return text.len() - kept.len() };
+        kept = &kept[..kept.len() - n_bytes];
     }
 }
 

@@ -1,0 +1,211 @@
+"""Build the benchmark corpora: the documents of the shared data, in a fixed order.
+
+Each corpus is two files with the same documents. ``NAME.txt`` joins them with nothing between,
+for encoding: no special token is spelled, so what a library makes of one cannot matter.
+``NAME.docs`` joins them with ``<|endoftext|>``, for training by documents. Nothing is repeated
+to reach a size, which would flatter every cache.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import random
+import sys
+import sysconfig
+import tarfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+
+__all__ = [
+    "CACHE",
+    "CORPORA",
+    "PROJECT",
+    "ROOT",
+    "STAND_IN",
+    "Corpus",
+    "build_corpus",
+    "shared_folder",
+    "unpacked",
+]
+
+SEPARATOR = "<|endoftext|>"
+MEGABYTE = 1_000_000
+SHUFFLE_SEED = 20_240
+ROOT = Path(__file__).resolve().parent
+PROJECT = ROOT.parent
+CACHE = ROOT / ".cache"
+
+# Folders of the shared data that a corpus takes, and how a shortened one is named: NAME-10 is
+# the first 10 MB of NAME.
+FOLDERS = {
+    "english": ("en_web", "en_tinystories"),
+    "code": ("code",),
+    "chinese": ("zh",),
+    "multilingual": ("parallel", "ja", "ko", "ru"),
+}
+STAND_IN = "stdlib"  # what every machine has: the Python standard library's sources
+CORPORA = (*FOLDERS, "mixed", STAND_IN)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """One corpus on disk.
+
+    Attributes:
+        name: Such as ``english`` or ``mixed-10``.
+        source: Where the documents are from.
+        n_documents: Their number.
+        n_bytes: Size of ``text`` in UTF-8 bytes.
+        sha256: Of ``text``.
+    """
+
+    name: str
+    source: str
+    n_documents: int
+    n_bytes: int
+    sha256: str
+
+    @property
+    def text(self) -> Path:
+        """The documents with nothing between them."""
+        return CACHE / "corpora" / f"{self.name}.txt"
+
+    @property
+    def documents(self) -> Path:
+        """The documents with a separator between them."""
+        return CACHE / "corpora" / f"{self.name}.docs"
+
+
+def shared_folder() -> Path | None:
+    """Give the folder of the shared data, or None where there is none.
+
+    It is what ``SUBWORD_SHARED`` names, else ``../shared`` beside the repository.
+    """
+    named = os.environ.get("SUBWORD_SHARED")
+    folder = Path(named) if named else PROJECT.parent / "shared"
+    return folder if (folder / "data" / "MANIFEST.json").is_file() else None
+
+
+def build_corpus(name: str) -> Corpus:
+    """Give a corpus, building its two files the first time.
+
+    Args:
+        name: One of ``CORPORA``, or ``NAME-10`` for the first 10 MB of ``NAME``; the last
+            document is cut at a character so that the size is met.
+
+    Raises:
+        ValueError: The name is not known.
+        FileNotFoundError: The corpus is of the shared data, and there is none.
+    """
+    base, _, megabytes = name.partition("-")
+    if base not in CORPORA or not (megabytes.isdecimal() or not megabytes):
+        raise ValueError(f"no corpus {name!r}; there are {', '.join(CORPORA)}, and NAME-MB of each")
+    stamp = CACHE / "corpora" / f"{name}.json"
+    if stamp.is_file():
+        corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
+        if corpus.text.is_file() and corpus.documents.is_file():
+            return corpus
+    documents = read_documents(base)
+    if megabytes:
+        documents = first_bytes(documents, int(megabytes) * MEGABYTE)
+    library = f"Python {platform.python_version()}'s standard library"
+    return write_corpus(name, library if base == STAND_IN else "the shared data", documents)
+
+
+def read_documents(base: str) -> list[str]:
+    """Read the documents of a whole corpus, separators removed, in a fixed order."""
+    if base == STAND_IN:
+        return list(standard_library())
+    shared = shared_folder()
+    if shared is None:
+        raise FileNotFoundError(
+            f"the corpus {base} is of the shared data, which neither SUBWORD_SHARED nor "
+            f"{PROJECT.parent / 'shared'} gives; {STAND_IN} needs none"
+        )
+    if base == "mixed":
+        documents = [
+            document for name in FOLDERS for document in manifest_documents(shared, FOLDERS[name])
+        ]
+    else:
+        documents = list(manifest_documents(shared, FOLDERS[base]))
+    if base == "mixed":
+        random.Random(SHUFFLE_SEED).shuffle(documents)
+    return documents
+
+
+def manifest_documents(shared: Path, folders: tuple[str, ...]) -> Iterator[str]:
+    """Give the documents of some folders in the order of the manifest."""
+    data = shared / "data"
+    manifest = json.loads((data / "MANIFEST.json").read_text(encoding="utf-8"))
+    for entry in manifest:
+        if entry["path"].split("/")[0] not in folders:
+            continue
+        raw = unpacked(data / entry["path"])
+        texts = tar_members(raw) if ".tar." in entry["path"] else split_documents(raw)
+        yield from (text.replace(SEPARATOR, "") for text in texts if text)
+
+
+def unpacked(path: Path) -> bytes:
+    """Read a ``.zst`` file whole."""
+    import zstandard  # here, since the peers' environment has no need of it
+
+    with path.open("rb") as file:
+        return zstandard.ZstdDecompressor().stream_reader(file).read()
+
+
+def split_documents(raw: bytes) -> list[str]:
+    """Cut a file of many documents at its separators."""
+    return raw.decode().split(f"{SEPARATOR}\n")
+
+
+def tar_members(raw: bytes) -> Iterator[str]:
+    """Give each text file of an archive as one document, by name; notes in JSON are left out."""
+    with tarfile.open(fileobj=BytesIO(raw)) as archive:
+        members = sorted((m for m in archive if m.isfile()), key=lambda member: member.name)
+        for member in members:
+            content = archive.extractfile(member)
+            if content is not None and not member.name.endswith(".json"):
+                yield content.read().decode()
+
+
+def standard_library() -> Iterator[str]:
+    """Give each source file of the running Python's library as one document, by path."""
+    for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
+        if "site-packages" in path.parts:
+            continue
+        try:
+            text = path.read_bytes().decode()
+        except UnicodeDecodeError:  # a few test files are in other encodings by intention
+            continue
+        yield text.replace(SEPARATOR, "")
+
+
+def first_bytes(documents: list[str], n_bytes: int) -> list[str]:
+    """Give the first documents up to a size, the last one cut at a character."""
+    kept: list[str] = []
+    left = n_bytes
+    for document in documents:
+        encoded = document.encode()
+        if len(encoded) >= left:
+            kept.append(encoded[:left].decode(errors="ignore"))
+            break
+        kept.append(document)
+        left -= len(encoded)
+    return kept
+
+
+def write_corpus(name: str, source: str, documents: list[str]) -> Corpus:
+    """Write the two files of a corpus, then the stamp that says they are whole."""
+    print(f"building corpus {name} from {source}", file=sys.stderr)
+    text = "".join(documents).encode()
+    digest = hashlib.sha256(text).hexdigest()
+    corpus = Corpus(name, source, len(documents), len(text), digest)
+    corpus.text.parent.mkdir(parents=True, exist_ok=True)
+    corpus.text.write_bytes(text)
+    corpus.documents.write_text(SEPARATOR.join(documents), encoding="utf-8", newline="")
+    stamp = corpus.text.with_suffix(".json")
+    stamp.write_text(json.dumps(asdict(corpus), indent=1), encoding="utf-8")
+    return corpus

@@ -1,0 +1,66 @@
+"""Reserved strings: what they may be, and which ids they get."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from subword.errors import SpecialTokenError, TextError
+
+__all__ = ["assign_ids", "check_special_tokens"]
+
+
+def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
+    """Refuse special tokens that could not be told apart.
+
+    Args:
+        tokens: Reserved strings, in the order of their ids.
+
+    Raises:
+        SpecialTokenError: A bare string, an empty token, a repeated one, or one that is no ``str``.
+        TextError: A token with a lone surrogate.
+
+    Examples:
+        >>> check_special_tokens(["<|endoftext|>"])
+        ('<|endoftext|>',)
+    """
+    if isinstance(tokens, str):
+        raise SpecialTokenError(f"special_tokens is the string {tokens!r:.40}; give a list: [{tokens!r:.40}]")
+    checked: list[str] = []
+    seen: set[str] = set()
+    for token in tokens:
+        if not isinstance(token, str):
+            raise SpecialTokenError(f"a special token is a str, got {token!r:.40}")
+        if not token:
+            raise SpecialTokenError("a special token is empty; it would match everywhere")
+        if token in seen:
+            raise SpecialTokenError(f"special token {token!r:.40} is given twice; give each once")
+        try:
+            token.encode()
+        except UnicodeEncodeError as error:
+            raise TextError(
+                f"special token {token!r:.40} has a lone surrogate at character {error.start}"
+            ) from error
+        seen.add(token)
+        checked.append(token)
+    return tuple(checked)
+
+
+def assign_ids(tokens: Sequence[str], known: Mapping[bytes, int], first_free: int) -> dict[str, int]:
+    """Give each special token its id: the vocabulary's, or the next free one.
+
+    Args:
+        tokens: Checked special tokens.
+        known: Ids of the tokens that the vocabulary holds already.
+        first_free: The id after the vocabulary's greatest.
+
+    Examples:
+        >>> assign_ids(["<a>", "<b>"], {b"<b>": 7}, 10)
+        {'<a>': 10, '<b>': 7}
+    """
+    ids: dict[str, int] = {}
+    for token in tokens:
+        known_id = known.get(token.encode())
+        if known_id is None:
+            ids[token] = first_free
+            first_free += 1
+        else:
+            ids[token] = known_id
+    return ids

@@ -1,0 +1,86 @@
+//! Texts and ids as Python hands them over.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::border::to_py_err;
+use crate::error::{Error, Kind};
+
+/// A `str` or `bytes` object, kept alive while its bytes are read without the GIL.
+pub enum Text {
+    /// UTF-8.
+    Str(PyBackedStr),
+    /// Any bytes.
+    Bytes(PyBackedBytes),
+}
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Str(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+impl FromPyObject<'_, '_> for Text {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast::<PyString>() {
+            return match text.extract::<PyBackedStr>() {
+                Ok(text) => Ok(Self::Str(text)),
+                Err(error) => Err(lone_surrogate(object.py(), error)),
+            };
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.to_owned().into()));
+        }
+        let kind = object.get_type().name()?;
+        Err(PyTypeError::new_err(format!("a text is a str or bytes, got {kind}")))
+    }
+}
+
+/// A `TextError` with the offset, for the error of a `str` that has no UTF-8.
+fn lone_surrogate(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
+        return error;
+    }
+    let start = error.value(py).getattr("start").and_then(|start| start.extract::<usize>());
+    let message = format!(
+        "text has a lone surrogate at character {}, which no UTF-8 can hold; replace it, or pass \
+         errors=\"replace\" where the call has it",
+        start.unwrap_or(0)
+    );
+    to_py_err(py, &Error::new(Kind::Text, message))
+}
+
+/// Token ids from a list, an array or any iterable of ints.
+pub fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
+        return Ok(array.as_array().iter().copied().collect());
+    }
+    if let Ok(list) = ids.cast::<PyList>() {
+        return list.iter().enumerate().map(|(at, id)| id_of(&id, at)).collect();
+    }
+    ids.try_iter()?.enumerate().map(|(at, id)| id_of(&id?, at)).collect()
+}
+
+fn id_of(id: &Bound<'_, PyAny>, at: usize) -> PyResult<u32> {
+    id.extract::<u32>().map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(id.py()) {
+            return error;
+        }
+        let message = format!("id {id} at position {at} is outside every vocabulary");
+        to_py_err(id.py(), &Error::new(Kind::UnknownTokenId, message))
+    })
+}
+
+/// An array that takes over the vector.
+pub fn array<T: numpy::Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    values.shrink_to_fit();
+    PyArray1::from_vec(py, values)
+}

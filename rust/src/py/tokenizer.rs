@@ -1,0 +1,424 @@
+//! Encoding and decoding.
+
+use std::sync::Arc;
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::border::{run_long, to_py_err};
+use super::text::{Text, array, ids_of};
+use crate::bpe::encode::Bpe;
+use crate::bpe::ranks::merges_of_ranks;
+use crate::bpe::vocabulary::Vocabulary;
+use crate::error::{Error, Kind, Result};
+use crate::model::Model;
+use crate::parallel::{Control, for_each, n_threads};
+use crate::special::SpecialTokens;
+use crate::split::Splitter;
+use crate::stream::Tail;
+use crate::tokenizer::{Policy, Tokenizer as Kernel};
+
+/// Texts from this size on are encoded on a thread that can be interrupted.
+const LONG: usize = 1 << 18;
+
+/// Texts from this size on release the GIL.
+const RELEASE: usize = 1 << 13;
+
+/// A compiled tokenizer.
+#[pyclass(frozen)]
+pub struct Tokenizer(Arc<Kernel>);
+
+/// Ids of all texts, and the bounds of each.
+type PyBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+
+/// Id, start and end in bytes, start and end in characters.
+type FullSpan = (u32, usize, usize, usize, usize);
+
+fn policy_of(kernel: &Kernel, special: &Bound<'_, PyAny>) -> PyResult<Policy> {
+    let py = special.py();
+    if let Ok(name) = special.cast::<PyString>() {
+        return match name.to_str()? {
+            "recognize" => Ok(Policy::Recognize),
+            "as_text" => Ok(Policy::AsText),
+            "forbid" => Ok(Policy::Forbid),
+            other => {
+                let message = format!(
+                    "special is {other:?}; it is \"recognize\", \"as_text\", \"forbid\" or a set of special tokens"
+                );
+                Err(to_py_err(py, &Error::new(Kind::Argument, message)))
+            }
+        };
+    }
+    let wanted = special
+        .try_iter()
+        .map_err(|_| PyTypeError::new_err("special is a string or a set of special tokens"))?
+        .map(|token| Ok(token?.extract::<Text>()?.as_ref().to_vec()))
+        .collect::<PyResult<Vec<Vec<u8>>>>()?;
+    kernel.only(&wanted).map_err(|error| to_py_err(py, &error))
+}
+
+impl Tokenizer {
+    fn encode_text(
+        &self,
+        py: Python<'_>,
+        text: &Text,
+        special: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<u32>> {
+        let policy = policy_of(&self.0, special)?;
+        let bytes = text.as_ref();
+        let encode = |control: &Control| {
+            let mut ids = Vec::new();
+            ids.try_reserve(bytes.len() / 4 + 8)?;
+            self.0.worker().encode(bytes, &policy, &mut ids, control)?;
+            Ok(ids)
+        };
+        if bytes.len() >= LONG {
+            return run_long(py, None, encode);
+        }
+        let control = Control::default();
+        let ids =
+            if bytes.len() < RELEASE { encode(&control) } else { py.detach(|| encode(&control)) };
+        ids.map_err(|error| to_py_err(py, &error))
+    }
+}
+
+#[pymethods]
+impl Tokenizer {
+    /// Compile a BPE tokenizer from tokens with their ids and merges as pairs of ids.
+    #[new]
+    #[pyo3(signature = (ids, tokens, merges, special_tokens, patterns, *, whole_first=false, memo_bytes=1 << 25))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a tokenizer, by name")]
+    fn new(
+        py: Python<'_>,
+        ids: Vec<u32>,
+        tokens: Vec<Text>,
+        merges: Vec<(u32, u32)>,
+        special_tokens: Vec<(Text, u32)>,
+        patterns: Vec<String>,
+        whole_first: bool,
+        memo_bytes: usize,
+    ) -> PyResult<Self> {
+        let special =
+            special_tokens.iter().map(|(token, id)| (token.as_ref().to_vec(), *id)).collect();
+        let make = || {
+            let vocabulary = vocabulary_of(&ids, &tokens)?;
+            let bpe = Bpe::new(vocabulary, &merges, whole_first)?;
+            let (special, splitter) = (SpecialTokens::new(special)?, Splitter::compile(&patterns)?);
+            Kernel::new(Model::Bpe(bpe), splitter, special, memo_bytes)
+        };
+        py.detach(make).map(|kernel| Self(Arc::new(kernel))).map_err(|error| to_py_err(py, &error))
+    }
+
+    /// The ids of a text, as a list.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        special: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.encode_text(py, &text, special)?)
+    }
+
+    /// The ids of a text: shape (n_tokens,), uint32.
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        special: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        Ok(array(py, self.encode_text(py, &text, special)?))
+    }
+
+    /// The number of ids of a text.
+    fn count_tokens(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        special: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        Ok(self.encode_text(py, &text, special)?.len())
+    }
+
+    /// Ids of all texts in one array, and the bounds of each: shape (n_texts + 1,), int64.
+    #[pyo3(signature = (texts, special, *, n_threads=None))]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Text>,
+        special: &Bound<'py, PyAny>,
+        n_threads: Option<usize>,
+    ) -> PyResult<PyBatch<'py>> {
+        let policy = policy_of(&self.0, special)?;
+        let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
+        let (ids, bounds) = run_long(py, None, |control| {
+            encode_batch(&self.0, &texts, &policy, n_threads, control)
+        })?;
+        Ok((array(py, ids), array(py, bounds)))
+    }
+
+    /// (id, start byte, end byte, start character, end character) of each token of a text.
+    fn encode_spans(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        special: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<FullSpan>> {
+        let policy = policy_of(&self.0, special)?;
+        let bytes = text.as_ref();
+        let spans =
+            run_long(py, None, |control| self.0.worker().encode_spans(bytes, &policy, control))?;
+        Ok(py.detach(|| with_characters(bytes, spans)))
+    }
+
+    /// The bytes of ids; those of `skip` are left out.
+    #[pyo3(signature = (ids, *, skip_special=false))]
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let ids = ids_of(ids)?;
+        let decode = || decode(&self.0, &ids, skip_special);
+        let bytes = if ids.len() < RELEASE { decode() } else { py.detach(decode) };
+        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| to_py_err(py, &error))
+    }
+
+    /// The bytes of a token, or None for an id without one.
+    fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
+        token(&self.0, id).map(|bytes| PyBytes::new(py, bytes))
+    }
+
+    /// The id of a token, or None.
+    fn token_id(&self, token: &[u8]) -> Option<u32> {
+        self.0.special().id_of(token).or_else(|| self.0.model().vocabulary().id_of(token))
+    }
+
+    /// A stream over this tokenizer.
+    fn stream(&self, special: &Bound<'_, PyAny>) -> PyResult<TextStream> {
+        let policy = policy_of(&self.0, special)?;
+        Ok(TextStream { kernel: Arc::clone(&self.0), policy, tail: Tail::default() })
+    }
+}
+
+/// Encodes a text that arrives in parts.
+#[pyclass]
+pub struct TextStream {
+    kernel: Arc<Kernel>,
+    policy: Policy,
+    tail: Tail,
+}
+
+#[pymethods]
+impl TextStream {
+    /// Take the next part; the ids that no later part can change.
+    fn push<'py>(&mut self, py: Python<'py>, part: Text) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.run(py, part.as_ref().len(), |tail, kernel, policy, ids, control| {
+            tail.push(part.as_ref(), &mut kernel.worker(), policy, ids, control)
+        })?;
+        PyList::new(py, ids)
+    }
+
+    /// The text is over: the ids of what is left.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.run(py, LONG, |tail, kernel, policy, ids, control| {
+            tail.finish(&mut kernel.worker(), policy, ids, control)
+        })?;
+        PyList::new(py, ids)
+    }
+}
+
+impl TextStream {
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        n_bytes: usize,
+        step: impl FnOnce(&mut Tail, &Kernel, &Policy, &mut Vec<u32>, &Control) -> Result<()> + Send,
+    ) -> PyResult<Vec<u32>> {
+        let Self { kernel, policy, tail } = self;
+        let work = |control: &Control| {
+            let mut ids = Vec::new();
+            step(tail, kernel, policy, &mut ids, control).map(|()| ids)
+        };
+        if n_bytes >= LONG {
+            run_long(py, None, work)
+        } else {
+            work(&Control::default()).map_err(|error| to_py_err(py, &error))
+        }
+    }
+}
+
+fn vocabulary_of(ids: &[u32], tokens: &[Text]) -> Result<Vocabulary> {
+    if ids.len() != tokens.len() {
+        let message = format!("{} ids for {} tokens", ids.len(), tokens.len());
+        return Err(Error::new(Kind::Vocabulary, message));
+    }
+    let bytes: Vec<&[u8]> = tokens.iter().map(AsRef::as_ref).collect();
+    Vocabulary::new(ids.iter().copied().zip(bytes.iter().copied()))
+}
+
+/// The merges, as pairs of ids, that tokens in rank order imply; `ids[i]` has `tokens[i]`.
+#[pyfunction]
+pub fn merges_from_ranks(
+    py: Python<'_>,
+    ids: Vec<u32>,
+    tokens: Vec<Text>,
+) -> PyResult<Vec<(u32, u32)>> {
+    py.detach(|| merges_of_ranks(vocabulary_of(&ids, &tokens)?, &ids))
+        .map(|(_, merges)| merges)
+        .map_err(|error| to_py_err(py, &error))
+}
+
+fn token(kernel: &Kernel, id: u32) -> Option<&[u8]> {
+    kernel.model().vocabulary().token(id).or_else(|| kernel.special().token(id))
+}
+
+fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for (at, &id) in ids.iter().enumerate() {
+        let Some(token) = token(kernel, id) else {
+            let n_ids = kernel.model().vocabulary().n_ids();
+            let message =
+                format!("id {id} at position {at} is not in the vocabulary of ids below {n_ids}");
+            return Err(Error::new(Kind::UnknownTokenId, message));
+        };
+        if skip_special && kernel.special().token(id).is_some() {
+            continue;
+        }
+        bytes.try_reserve(token.len())?;
+        bytes.extend_from_slice(token);
+    }
+    Ok(bytes)
+}
+
+/// Bytes of a piece that one thread takes at a time.
+const PIECE: usize = 1 << 18;
+
+type Batch = (Vec<u32>, Vec<i64>);
+
+fn encode_batch(
+    kernel: &Kernel,
+    texts: &[&[u8]],
+    policy: &Policy,
+    wanted: Option<usize>,
+    control: &Control,
+) -> Result<Batch> {
+    let n_threads = n_threads(wanted)?;
+    let pieces = pieces_of(kernel, texts, n_threads > 1);
+    let groups = groups_of(&pieces);
+    let mut workers: Vec<_> = Vec::new();
+    for _ in 0..n_threads.min(groups.len()).clamp(1, 256) {
+        workers.push((kernel.worker(), Vec::<(usize, Vec<u32>, Vec<usize>)>::new()));
+    }
+    for_each(&mut workers, groups.len(), |(worker, done), item| {
+        let group =
+            groups.get(item).and_then(|group| pieces.get(group.clone())).unwrap_or_default();
+        let n_bytes: usize = group.iter().map(|(_, piece)| piece.len()).sum();
+        let mut ids = Vec::new();
+        ids.try_reserve(n_bytes / 4 + 8)?;
+        let mut ends = Vec::with_capacity(group.len());
+        for (text, piece) in group {
+            worker.encode(piece, policy, &mut ids, control).map_err(|error| {
+                Error::new(error.kind, format!("text {text}: {}", error.message))
+            })?;
+            ends.push(ids.len());
+        }
+        done.push((item, ids, ends));
+        Ok(())
+    })?;
+    let mut done: Vec<_> = workers.into_iter().flat_map(|(_, done)| done).collect();
+    done.sort_unstable_by_key(|(item, ..)| *item);
+    join(&pieces, &groups, done, texts.len())
+}
+
+/// (text, bytes) of the parts that threads take: whole texts, or parts of huge ones.
+fn pieces_of<'t>(kernel: &Kernel, texts: &[&'t [u8]], may_cut: bool) -> Vec<(usize, &'t [u8])> {
+    let may_cut = may_cut && !kernel.special().any_has_space();
+    let mut pieces = Vec::with_capacity(texts.len());
+    for (index, &text) in texts.iter().enumerate() {
+        let mut rest = text;
+        while may_cut && rest.len() > 2 * PIECE {
+            let Some(cut) = kernel.splitter().safe_cut(rest, PIECE) else { break };
+            let (piece, after) = rest.split_at(cut);
+            pieces.push((index, piece));
+            rest = after;
+        }
+        pieces.push((index, rest));
+    }
+    pieces
+}
+
+/// Runs of pieces that make up about `PIECE` bytes.
+fn groups_of(pieces: &[(usize, &[u8])]) -> Vec<std::ops::Range<usize>> {
+    let mut groups = Vec::new();
+    let (mut start, mut n_bytes) = (0, 0);
+    for (at, (_, piece)) in pieces.iter().enumerate() {
+        n_bytes += piece.len() + 1;
+        if n_bytes >= PIECE {
+            groups.push(start..at + 1);
+            (start, n_bytes) = (at + 1, 0);
+        }
+    }
+    if start < pieces.len() {
+        groups.push(start..pieces.len());
+    }
+    groups
+}
+
+fn join(
+    pieces: &[(usize, &[u8])],
+    groups: &[std::ops::Range<usize>],
+    mut done: Vec<(usize, Vec<u32>, Vec<usize>)>,
+    n_texts: usize,
+) -> Result<Batch> {
+    let mut bounds = vec![0i64; n_texts + 1];
+    let n_ids = done.iter().map(|(_, ids, _)| ids.len()).sum();
+    let mut all = match done.as_mut_slice() {
+        [(_, only, _)] => std::mem::take(only),
+        _ => {
+            let mut all = Vec::new();
+            all.try_reserve_exact(n_ids)?;
+            all
+        }
+    };
+    let mut base = 0;
+    for (item, ids, ends) in done {
+        let group = groups.get(item).and_then(|g| pieces.get(g.clone())).unwrap_or_default();
+        for ((text, _), end) in group.iter().zip(&ends) {
+            if let Some(bound) = bounds.get_mut(text + 1) {
+                *bound = (base + end) as i64;
+            }
+        }
+        base += ends.last().copied().unwrap_or(0);
+        all.extend_from_slice(&ids);
+    }
+    Ok((all, bounds))
+}
+
+/// Add the characters that each byte span touches; a byte of no valid UTF-8 is a character.
+fn with_characters(text: &[u8], spans: Vec<(u32, usize, usize)>) -> Vec<FullSpan> {
+    let (mut at, mut n_characters) = (0, 0);
+    // The character that starts at `at` has the number `n_characters`.
+    let mut advance = |to: usize| {
+        while at < to {
+            let rest = text.get(at..).unwrap_or_default();
+            let n_bytes = crate::split::classes::decode_utf8(rest).map_or(1, |(_, n)| n);
+            if at + n_bytes > to {
+                return (n_characters, n_characters + 1);
+            }
+            at += n_bytes;
+            n_characters += 1;
+        }
+        (n_characters, n_characters)
+    };
+    spans
+        .into_iter()
+        .map(|(id, start, end)| {
+            let (first, _) = advance(start);
+            let (_, last) = advance(end);
+            (id, start, end, first, last)
+        })
+        .collect()
+}

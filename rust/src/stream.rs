@@ -1,0 +1,69 @@
+//! Encode a text that arrives in parts, giving the ids of the whole.
+
+use crate::error::Result;
+use crate::parallel::Control;
+use crate::tokenizer::{Policy, Worker};
+
+/// The part of the text that is not encoded yet.
+#[derive(Debug, Default)]
+pub struct Tail {
+    bytes: Vec<u8>,
+    /// Length at which looking again is worth it: an unsettled tail is split again only when it
+    /// has doubled, so that many small parts cost no more than one large one.
+    retry_at: usize,
+}
+
+impl Tail {
+    /// Take the next part and append the ids that no later part can change.
+    ///
+    /// # Errors
+    ///
+    /// As `Worker::encode`.
+    pub fn push(
+        &mut self,
+        part: &[u8],
+        worker: &mut Worker<'_>,
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        self.bytes.try_reserve(part.len())?;
+        self.bytes.extend_from_slice(part);
+        if self.bytes.len() < self.retry_at {
+            return Ok(());
+        }
+        let special = worker.tokenizer().recognized(&self.bytes, policy)?;
+        let open = special.open_end(&self.bytes);
+        let mut at = 0;
+        while let Some((start, end, id)) =
+            special.find(&self.bytes, at).filter(|found| found.0 < open)
+        {
+            worker.encode_segment(self.bytes.get(at..start).unwrap_or_default(), ids, control)?;
+            ids.push(id);
+            at = end;
+        }
+        let rest = self.bytes.get(at..open.max(at)).unwrap_or_default();
+        let settled = worker.tokenizer().splitter().settled(rest)?;
+        worker.encode_segment(rest.get(..settled).unwrap_or_default(), ids, control)?;
+        self.bytes.drain(..at + settled);
+        self.retry_at = 2 * self.bytes.len();
+        Ok(())
+    }
+
+    /// The text is over: append the ids of what is left.
+    ///
+    /// # Errors
+    ///
+    /// As `Worker::encode`.
+    pub fn finish(
+        &mut self,
+        worker: &mut Worker<'_>,
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.retry_at = 0;
+        worker.encode(&bytes, policy, ids, control)
+    }
+}

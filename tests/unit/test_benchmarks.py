@@ -1,0 +1,167 @@
+"""The benchmark's own machinery, without the peers: what ends badly is shown, not hidden."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from benchmarks import runner, vocabularies
+from benchmarks.corpora import first_bytes
+from benchmarks.report import read_groups, rich_tables, write_group, write_markdown
+from benchmarks.suites import ROWS, expand, stand_in_rows
+from rich.table import Table
+
+
+def cell(peer, cpu_s=1.0, sha256="aa", **more):
+    phase = {"wall_s": cpu_s, "cpu_s": cpu_s, "rss_growth": 5_000_000}
+    return {
+        "peer": peer,
+        "compare": "",
+        "status": "ok",
+        "version": "1.0",
+        "n_ids": 7,
+        "sha256": sha256,
+        "same_every_time": True,
+        "median": {"cold": phase, "warm": phase},
+        "runs": [{"cold": phase, "warm": phase}],
+        **more,
+    }
+
+
+def group(*cells, corpus="english", n_bytes=10_000_000):
+    return {
+        "suite": "encode",
+        "corpus": corpus,
+        "vocabulary": "gpt2",
+        "options": {"n_threads": 1},
+        "date": "2026-01-01T00:00:00+00:00",
+        "machine": {"cpu": "c", "n_cpus": 2, "memory": "m", "system": "s", "python": "3"},
+        "load_average": [0.0, 0.1],
+        "input": {"n_bytes": n_bytes, "n_documents": 1, "source": "x", "sha256": "0" * 64},
+        "timeout_s": 1.0,
+        "cells": list(cells),
+    }
+
+
+def failed(peer, status, message):
+    return {"peer": peer, "compare": "", "status": status, "message": message, "runs": []}
+
+
+def lines_with(path: Path, start: str) -> list[str]:
+    return [
+        line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith(start)
+    ]
+
+
+def test_page_shows_ratios_wrong_ids_failures_and_timeouts(tmp_path):
+    page = tmp_path / "performance.md"
+    cells = (
+        cell("tiktoken", 2.0),
+        cell("subword", 0.5),
+        cell("gigatoken", 0.25),
+        cell("tokie", 0.1, sha256="bb"),
+        failed("fastokens", "failed", "killed by SIGSEGV"),
+        failed("tokenizers", "timeout", "more than 900 s"),
+    )
+    write_markdown([group(*cells)], page)
+    assert "| 5.0 | 5.0 | 4.00× | 4.00× |" in lines_with(page, "| tiktoken")[0]
+    assert "| reference |" in lines_with(page, "| tiktoken")[0]
+    assert "| 1.00× | 1.00× |" in lines_with(page, "| subword")[0]
+    assert "**no** (7 ids)" in lines_with(page, "| tokie")[0]
+    assert lines_with(page, "| fastokens")[0].startswith("| fastokens | failed |")
+    assert lines_with(page, "- fastokens") == ["- fastokens: failed, killed by SIGSEGV"]
+    assert lines_with(page, "- tokenizers:")[0] == "- tokenizers: timeout, more than 900 s"
+    ahead = [line for line in lines_with(page, "- ") if "gpt2, english" in line]
+    assert ahead == [
+        "- encode, gpt2, english, n_threads 1, cold: gigatoken takes 0.50×",
+        "- encode, gpt2, english, n_threads 1, warm: gigatoken takes 0.50×",
+    ]
+
+
+def test_ids_that_vary_between_runs_are_not_called_equal(tmp_path):
+    write_markdown([group(cell("tiktoken"), cell("tokie", same_every_time=False))], tmp_path / "p")
+    assert "not the same every time" in lines_with(tmp_path / "p", "| tokie")[0]
+
+
+def test_a_corpus_and_its_slice_share_a_table():
+    groups = [group(cell("tiktoken")), group(cell("tokenizers"), corpus="english-10")]
+    assert sum(isinstance(part, Table) for part in rich_tables(groups)) == 1
+
+
+def test_a_new_run_replaces_the_same_group_and_keeps_the_others(tmp_path):
+    write_group(group(cell("tiktoken")), tmp_path)
+    write_group(group(cell("tiktoken"), corpus="code"), tmp_path)
+    write_group(group(cell("subword")), tmp_path)
+    kept = [(g["corpus"], g["cells"][0]["peer"]) for g in read_groups(tmp_path)]
+    assert kept == [("english", "subword"), ("code", "tiktoken")]
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "message"),
+    [
+        ("kill -SEGV $$", "failed", "killed by SIGSEGV"),
+        ("echo 'ImportError: no' >&2; exit 1", "failed", "ImportError: no"),
+        ("echo not json", "failed", "ended without an error and without figures"),
+        ("sleep 60", "timeout", "more than 0 s"),
+    ],
+)
+def test_a_worker_that_ends_badly_is_a_cell_that_says_so(
+    monkeypatch, tmp_path, script, status, message
+):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(runner, "PYTHON", python)
+    broken = {"peer": "x", "status": "ok", "runs": []}
+    runner.run_cell(broken, {"options": {}}, timeout=0.4 if status == "timeout" else 30.0)
+    assert (broken["status"], broken["message"]) == (status, message)
+    assert not runner.wants_run(broken, runner.Limits())
+
+
+def test_medians_and_fewer_rounds_for_long_calls():
+    figures = [{"wall_s": s, "cpu_s": s, "rss_growth": 1} for s in (70.0, 61.0, 90.0)]
+    long = {"peer": "x", "status": "ok", "runs": [{"cold": f, "sha256": "a"} for f in figures]}
+    assert not runner.wants_run(long, runner.Limits())
+    assert runner.wants_run({**long, "runs": long["runs"][:2]}, runner.Limits())
+    done = runner.finished(long)
+    assert done["median"]["cold"]["cpu_s"] == 70.0
+    assert done["same_every_time"]
+
+
+def test_merges_are_derived_from_ranks():
+    tokens = [b"a", b"b", b"c", b"ab", b"abc", b"aa", b"aabc"]
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    assert vocabularies.merges_of(ranks) == [
+        (b"a", b"b"),
+        (b"ab", b"c"),
+        (b"a", b"a"),
+        (b"a", b"abc"),
+    ]
+    with pytest.raises(ValueError, match="no merge of two lower tokens"):
+        vocabularies.merges_of({b"a": 0, b"aaaa": 1})
+
+
+def test_tokenizer_json_has_no_gap_in_its_ids():
+    content = vocabularies.tokenizer_json({b"a": 0, b"b": 1}, None, {"<|endoftext|>": 3})
+    model = json.loads(json.dumps(content))["model"]
+    assert sorted(model["vocab"].values()) == [0, 1, 2, 3]
+
+
+def test_slow_peers_get_a_slice_with_the_reference_beside_them():
+    groups = {g.corpus: g for g in expand(suites=("encode",), vocabularies=("gpt2",))}
+    assert groups["english-10"].peers == ("tiktoken", "subword", "tokenizers")
+    assert "tokenizers" not in groups["english"].peers
+    quick = list(expand(suites=("encode",), vocabularies=("gpt2",), quick=True))
+    assert quick[0].corpus == "english-10"
+    assert "tokenizers" in quick[0].peers
+
+
+def test_without_shared_data_one_corpus_stands_in():
+    groups = list(expand(stand_in_rows(ROWS, "stdlib")))
+    assert {g.corpus for g in groups} == {"", "stdlib", "stdlib-10"}
+    assert {g.vocabulary for g in groups} == {"", "stdlib"}
+
+
+def test_a_slice_ends_at_a_character():
+    assert first_bytes(["aé", "漢字", "z"], 5) == ["aé", ""]
+    assert first_bytes(["aé", "漢字", "z"], 6) == ["aé", "漢"]
