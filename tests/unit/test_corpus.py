@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subword import _core
@@ -74,6 +74,7 @@ contents = st.lists(fragments, max_size=25).map(b"".join)
 cuts = st.sampled_from(["file", "line", END, b"<", b"\r\n", b"aa", b"\n\r\n"])
 
 
+@settings(deadline=None)  # files: a busy machine is not a failure
 @given(
     files=st.lists(st.tuples(contents, st.sampled_from(sorted(STORED))), max_size=4),
     cut=cuts,
@@ -87,6 +88,7 @@ def test_reader_gives_the_documents_of_the_twin(folder, files, cut, block_bytes)
     assert read(paths, cut, block_bytes) == expected
 
 
+@settings(deadline=None)  # files: a busy machine is not a failure
 @given(
     separator=st.text(alphabet="ab", min_size=1, max_size=5).map(str.encode),
     text=st.text(alphabet="ab", max_size=60).map(str.encode),
@@ -187,6 +189,7 @@ def test_a_damaged_stream_is_refused(tmp_path, how):
         read([path], "file")
 
 
+@settings(deadline=None)  # files: a busy machine is not a failure
 @given(noise=st.binary(max_size=40), magic=st.sampled_from([b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"]))
 def test_noise_after_a_magic_never_crashes(folder, noise, magic):
     path = folder / "noise"
