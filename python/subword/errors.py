@@ -17,6 +17,7 @@ SubwordError
 ├── VocabSizeError           a ``vocab_size`` that the required tokens do not fit in
 ├── VocabularyError          duplicate tokens or ids, merges that name unknown tokens
 ├── UnknownTokenIdError      an id outside the vocabulary
+├── UnknownTokenError        a byte string that is no token
 ├── FormatError              a tokenizer file that is damaged, or cannot hold this tokenizer
 └── MissingExtraError        an optional dependency that is not installed
 
@@ -41,6 +42,7 @@ __all__ = [
     "SubwordError",
     "TextError",
     "UnencodableTextError",
+    "UnknownTokenError",
     "UnknownTokenIdError",
     "VocabSizeError",
     "VocabularyError",
@@ -113,6 +115,10 @@ class VocabularyError(SubwordError, ValueError):
 
 class UnknownTokenIdError(SubwordError, ValueError):
     """An id outside the vocabulary."""
+
+
+class UnknownTokenError(SubwordError, LookupError):
+    """A byte string that is no token of the vocabulary."""
 
 
 class FormatError(SubwordError, ValueError):

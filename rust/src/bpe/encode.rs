@@ -1,8 +1,6 @@
 //! Apply merges to one pre-token: lowest rank first, leftmost first, without overlap.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::long::{Long, merge_by_buckets, merge_by_heap};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
 
@@ -15,17 +13,44 @@ pub struct Bpe {
     vocabulary: Vocabulary,
     pairs: PairTable,
     byte_ids: [u32; 256],
+    neighbours: Neighbours,
     whole_first: bool,
 }
 
-/// Buffers of the long path, kept between calls.
+/// Which bytes some merge joins: between all others, every token ends.
+#[derive(Debug)]
+struct Neighbours(Box<[u64; 1024]>);
+
+impl Neighbours {
+    fn none() -> Self {
+        Self(Box::new([0; 1024]))
+    }
+
+    fn add(&mut self, left: u8, right: u8) {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    #[inline(always)]
+    fn has(&self, left: u8, right: u8) -> bool {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// Bytes up to the first place between two of them that no token reaches over.
+    #[inline]
+    fn reach(&self, text: &[u8]) -> usize {
+        text.windows(2).position(|pair| !self.has(pair[0], pair[1])).map_or(text.len(), |at| at + 1)
+    }
+}
+
+/// Pre-tokens from this many bytes on are merged rank by rank, where the merges allow it.
+const HUGE: usize = 1024;
+
+/// Buffers of the long paths, kept between calls.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    ids: Vec<u32>,
-    joined: Vec<Joined>,
-    next: Vec<u32>,
-    previous: Vec<u32>,
-    heap: BinaryHeap<Reverse<u64>>,
+    long: Long,
 }
 
 impl Bpe {
@@ -68,7 +93,7 @@ impl Bpe {
     pub fn without_merges(vocabulary: Vocabulary, n_merges: usize) -> Result<Self> {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
         let pairs = PairTable::with_room(n_merges)?;
-        Ok(Self { pairs, vocabulary, byte_ids, whole_first: false })
+        Ok(Self { pairs, vocabulary, byte_ids, neighbours: Neighbours::none(), whole_first: false })
     }
 
     /// Let `left` and `right` join to `id`, after all merges so far.
@@ -77,6 +102,11 @@ impl Bpe {
     ///
     /// `Vocabulary` for a pair given before.
     pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        let last = self.vocabulary.token(left).and_then(|token| token.last());
+        let first = self.vocabulary.token(right).and_then(|token| token.first());
+        if let (Some(&last), Some(&first)) = (last, first) {
+            self.neighbours.add(last, first);
+        }
         self.pairs.push(left, right, id)
     }
 
@@ -110,15 +140,40 @@ impl Bpe {
             ids.push(id);
             return Ok(());
         }
-        match pretoken {
-            [] => Ok(()),
-            [byte] => {
-                ids.push(self.byte_id(*byte, 0)?);
-                Ok(())
-            }
-            _ if pretoken.len() <= SHORT => self.merge_short(pretoken, ids),
-            _ => self.merge_long(pretoken, scratch, ids),
+        let mut at = 0;
+        while let Some(rest) = pretoken.get(at..).filter(|rest| !rest.is_empty()) {
+            let n_bytes = self.neighbours.reach(rest);
+            let piece = rest.get(..n_bytes).unwrap_or(rest);
+            self.encode_piece(piece, at, scratch, ids)?;
+            at += n_bytes;
         }
+        Ok(())
+    }
+
+    /// Append the ids of a piece that begins at byte `start` of its pre-token.
+    #[inline]
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        start: usize,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        match piece {
+            [byte] => ids.push(self.byte_id(*byte, start)?),
+            _ if piece.len() <= SHORT => self.merge_short(piece, start, ids)?,
+            _ => {
+                let long = &mut scratch.long;
+                long.begin(piece, &self.pairs, |byte, at| self.byte_id(byte, start + at))?;
+                if piece.len() >= HUGE && self.pairs.is_in_order() {
+                    merge_by_buckets(long, &self.pairs)?;
+                } else {
+                    merge_by_heap(long, &self.pairs)?;
+                }
+                long.finish(ids);
+            }
+        }
+        Ok(())
     }
 
     #[inline]
@@ -133,12 +188,12 @@ impl Bpe {
         Ok(id)
     }
 
-    fn merge_short(&self, pretoken: &[u8], out: &mut Vec<u32>) -> Result<()> {
+    fn merge_short(&self, piece: &[u8], start: usize, out: &mut Vec<u32>) -> Result<()> {
         let mut ids = [0u32; SHORT];
         let mut joined = [Joined::NEVER; SHORT];
-        let mut n = pretoken.len();
-        for (at, &byte) in pretoken.iter().enumerate() {
-            ids[at] = self.byte_id(byte, at)?;
+        let mut n = piece.len();
+        for (at, &byte) in piece.iter().enumerate() {
+            ids[at] = self.byte_id(byte, start + at)?;
         }
         for at in 0..n - 1 {
             joined[at] = self.pairs.get(ids[at], ids[at + 1]);
@@ -166,75 +221,6 @@ impl Bpe {
             }
         }
         out.extend_from_slice(&ids[..n]);
-        Ok(())
-    }
-
-    /// A heap of ranks over a linked list: n log n for any input.
-    fn merge_long(&self, pretoken: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
-        let n = u32::try_from(pretoken.len()).map_err(|_| {
-            Error::new(
-                Kind::Argument,
-                "a pre-token of 4 GiB or more; split the text with a pattern",
-            )
-        })?;
-        let Scratch { ids, joined, next, previous, heap } = scratch;
-        ids.clear();
-        joined.clear();
-        next.clear();
-        previous.clear();
-        for list in [&mut *ids, next, previous] {
-            list.try_reserve(pretoken.len())?;
-        }
-        joined.try_reserve(pretoken.len())?;
-        for (at, &byte) in pretoken.iter().enumerate() {
-            ids.push(self.byte_id(byte, at)?);
-        }
-        next.extend(1..=n);
-        previous.extend((0..n).map(|at| at.wrapping_sub(1)));
-        joined.extend(ids.windows(2).map(|pair| self.pairs.get(pair[0], pair[1])));
-        joined.push(Joined::NEVER);
-        let entry = |rank: u32, at: u32| Reverse(u64::from(rank) << 32 | u64::from(at));
-        let mut entries = std::mem::take(heap).into_vec();
-        entries.clear();
-        let mergeable = (0u32..).zip(joined.iter()).filter(|(_, pair)| pair.rank != u32::MAX);
-        entries.extend(mergeable.map(|(at, pair)| entry(pair.rank, at)));
-        let mut queue = BinaryHeap::from(entries);
-        while let Some(Reverse(top)) = queue.pop() {
-            let (rank, at) = ((top >> 32) as u32, top as u32);
-            let pair = joined[at as usize];
-            if pair.rank != rank {
-                continue;
-            }
-            let right = next[at as usize];
-            let after = next[right as usize];
-            ids[at as usize] = pair.id;
-            ids[right as usize] = NO_ID;
-            joined[right as usize] = Joined::NEVER;
-            next[at as usize] = after;
-            let before = previous[at as usize];
-            if after < n {
-                previous[after as usize] = at;
-            }
-            joined[at as usize] = Joined::NEVER;
-            let mut update = |at: u32, right: u32| {
-                let pair = self.pairs.get(ids[at as usize], ids[right as usize]);
-                joined[at as usize] = pair;
-                if pair.rank != u32::MAX {
-                    queue.push(entry(pair.rank, at));
-                }
-            };
-            if after < n {
-                update(at, after);
-            }
-            if before != NO_ID {
-                update(before, at);
-            }
-        }
-        out.extend(ids.iter().filter(|&&id| id != NO_ID));
-        *heap = queue;
-        if ids.capacity() > 1 << 20 {
-            *scratch = Scratch::default();
-        }
         Ok(())
     }
 }

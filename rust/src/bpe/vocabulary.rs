@@ -148,12 +148,19 @@ struct Slot {
 
 const EMPTY: u64 = u64::MAX;
 
+/// In `PairTable::made_at`: no merge has named the token yet; or one has used it.
+const NOT_USED: u32 = u32::MAX;
+const USED: u32 = u32::MAX - 1;
+
 /// Pairs of ids to what they join to: open addressing, at most half full.
 #[derive(Debug)]
 pub struct PairTable {
     slots: Vec<Slot>,
     shift: u32,
     n_merges: u32,
+    is_in_order: bool,
+    /// By id: the rank that makes the token, `USED` or `NOT_USED`.
+    made_at: Vec<u32>,
 }
 
 impl PairTable {
@@ -167,7 +174,13 @@ impl PairTable {
         let mut slots = Vec::new();
         slots.try_reserve_exact(n_slots)?;
         slots.resize(n_slots, Slot { pair: EMPTY, joined: Joined::NEVER });
-        Ok(Self { slots, shift: 64 - n_slots.trailing_zeros(), n_merges: 0 })
+        Ok(Self {
+            slots,
+            shift: 64 - n_slots.trailing_zeros(),
+            n_merges: 0,
+            is_in_order: true,
+            made_at: Vec::new(),
+        })
     }
 
     /// Add the merge that comes after all others.
@@ -194,7 +207,43 @@ impl PairTable {
         }
         self.slots[at & mask] = Slot { pair, joined: Joined { rank, id } };
         self.n_merges += 1;
+        self.note_order(left, right, id, rank);
         Ok(())
+    }
+
+    /// Keep `is_in_order` true to its name: a token is made once, before any merge uses it.
+    fn note_order(&mut self, left: u32, right: u32, id: u32, rank: u32) {
+        let n_ids = left.max(right).max(id) as usize + 1;
+        if self.made_at.len() < n_ids {
+            self.made_at.resize(n_ids, NOT_USED);
+        }
+        for part in [left, right] {
+            let made_at = &mut self.made_at[part as usize];
+            if *made_at == NOT_USED {
+                *made_at = USED;
+            }
+        }
+        let made_at = &mut self.made_at[id as usize];
+        self.is_in_order &= *made_at == NOT_USED;
+        *made_at = rank;
+    }
+
+    /// Whether each token is made by one merge, which comes before all merges that use it.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        self.is_in_order
+    }
+
+    /// Number of merges.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n_merges as usize
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n_merges == 0
     }
 
     #[inline(always)]

@@ -4,9 +4,12 @@ mod border;
 mod bpe;
 mod corpus;
 mod counts;
+mod normalize;
 mod split;
 mod text;
 mod tokenizer;
+mod unigram;
+mod wordpiece;
 
 use pyo3::prelude::*;
 
@@ -20,7 +23,13 @@ mod _core {
     #[pymodule_export]
     use super::counts::{PretokenCounter, PretokenTable, thread_count};
     #[pymodule_export]
+    use super::normalize::{Normalizer, Steps, script_ranges};
+    #[pymodule_export]
     use super::split::{class_ranges, split};
     #[pymodule_export]
     use super::tokenizer::{TextStream, Tokenizer, merges_from_ranks};
+    #[pymodule_export]
+    use super::unigram::{Unigram, learn_pieces};
+    #[pymodule_export]
+    use super::wordpiece::{PyWordPiece, learn_wordpiece};
 }

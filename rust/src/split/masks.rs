@@ -287,7 +287,7 @@ mod tests {
             assert_eq!(is(masks.space), flags & bit::SPACE != 0, "{c:?}");
             assert_eq!(is(masks.punctuation), flags & bit::PUNCTUATION != 0, "{c:?}");
             assert_eq!(is(masks.symbol), flags & bit::SYMBOL != 0, "{c:?}");
-            assert_eq!(is(masks.lead), true, "{c:?}");
+            assert!(is(masks.lead), "{c:?}");
             if c.len_utf8() > 2 {
                 assert_eq!(next.letter & 1 == 1, flags & bit::LETTER != 0, "{c:?}");
                 assert_eq!(next.lead & 1, 0);

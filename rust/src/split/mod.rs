@@ -6,7 +6,9 @@ mod engine;
 mod gpt2;
 mod linear;
 mod masks;
+pub mod scripts;
 mod stand_in;
+pub mod steps;
 
 pub use engine::{Engine, STEP_LIMIT};
 use stand_in::StandIn;

@@ -1,0 +1,121 @@
+# Stub of the compiled module; `make lint` holds it to the module with mypy.stubtest.
+
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+_Text = str | bytes
+
+@final
+class DocumentReader:
+    def __new__(
+        cls,
+        paths: Sequence[str | PathLike[str]],
+        cut: str | bytes,
+        *,
+        block_bytes: int = ...,
+    ) -> DocumentReader: ...
+    def __iter__(self) -> DocumentReader: ...
+    def __next__(self) -> bytes: ...
+
+@final
+class PretokenCounter:
+    def __new__(
+        cls,
+        patterns: list[str],
+        special_tokens: list[_Text] | list[str],
+        *,
+        n_threads: int | None = None,
+        piece_bytes: int = ...,
+    ) -> PretokenCounter: ...
+    def add(
+        self, documents: list[_Text], *, progress: Callable[[int], object] | None = None
+    ) -> None: ...
+    def add_files(
+        self,
+        paths: Sequence[str | PathLike[str]],
+        cut: str | bytes,
+        *,
+        block_bytes: int = ...,
+        progress: Callable[[int], object] | None = None,
+    ) -> None: ...
+    @property
+    def n_bytes(self) -> int: ...
+    @property
+    def n_documents(self) -> int: ...
+    def finish(self) -> PretokenTable: ...
+
+@final
+class PretokenTable:
+    def __new__(
+        cls,
+        data: bytes,
+        ends: npt.NDArray[np.uint64],
+        counts: npt.NDArray[np.uint64],
+        first_seen: npt.NDArray[np.uint64],
+    ) -> PretokenTable: ...
+    def __len__(self) -> int: ...
+    def find(self, pretoken: bytes) -> int | None: ...
+    def row(self, row: int) -> tuple[bytes, int, int] | None: ...
+    def data(self) -> bytes: ...
+    def ends(self) -> npt.NDArray[np.uint64]: ...
+    def counts(self) -> npt.NDArray[np.uint64]: ...
+    def first_seen(self) -> npt.NDArray[np.uint64]: ...
+    def added(self, other: PretokenTable, offset: int) -> PretokenTable: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class Tokenizer:
+    def __new__(
+        cls,
+        ids: list[int],
+        tokens: list[bytes],
+        merges: list[tuple[int, int]],
+        special_tokens: list[tuple[str, int]],
+        patterns: list[str],
+        *,
+        whole_first: bool = False,
+        memo_bytes: int = ...,
+    ) -> Tokenizer: ...
+    def encode(self, text: _Text, special: str | Iterable[str]) -> list[int]: ...
+    def encode_array(
+        self, text: _Text, special: str | Iterable[str]
+    ) -> npt.NDArray[np.uint32]: ...
+    def count_tokens(self, text: _Text, special: str | Iterable[str]) -> int: ...
+    def encode_batch(
+        self,
+        texts: Sequence[_Text],
+        special: str | Iterable[str],
+        *,
+        n_threads: int | None = None,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]: ...
+    def encode_spans(
+        self, text: _Text, special: str | Iterable[str]
+    ) -> list[tuple[int, int, int, int, int]]: ...
+    def decode_bytes(self, ids: Iterable[int], *, skip_special: bool = False) -> bytes: ...
+    def token_bytes(self, id: int) -> bytes | None: ...
+    def token_id(self, token: bytes) -> int | None: ...
+    def stream(self, special: str | Iterable[str]) -> TextStream: ...
+
+@final
+class TextStream:
+    def push(self, part: _Text) -> list[int]: ...
+    def finish(self) -> list[int]: ...
+
+def class_ranges(expression: str) -> list[tuple[int, int]]: ...
+def learn_merges(
+    table: PretokenTable,
+    n_merges: int,
+    *,
+    ties: str = "greatest",
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> list[tuple[int, int, int]]: ...
+def merges_from_ranks(ids: list[int], tokens: list[bytes]) -> list[tuple[int, int]]: ...
+def split(text: bytes, patterns: list[str], *, engine: bool = False) -> list[bytes]: ...
+def thread_count(wanted: int | None = None) -> int: ...

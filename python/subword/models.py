@@ -1,0 +1,102 @@
+"""What a tokenizer knows, as data: the compiled kernels are built from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from subword import _core
+from subword.errors import VocabularyError
+from subword.types import Pair, TokenId
+
+__all__ = ["Bpe", "Ties", "Training", "bpe_from_ranks", "bpe_from_tokens"]
+
+Ties = Literal["greatest", "first", "hf", "smallest_id"]
+"""How equal pair counts are decided; see ``subword.train_bpe``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a training leaves behind, for the record and for ``Tokenizer.truncate``.
+
+    Attributes:
+        ties: The rule for equal counts.
+        merge_counts: Occurrences of each merge's pair when it was chosen, in rank order.
+        min_frequency: The count below which training would have stopped.
+    """
+
+    ties: Ties
+    merge_counts: tuple[int, ...]
+    min_frequency: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bpe:
+    """Byte-pair encoding over bytes.
+
+    Attributes:
+        vocab: Token of each id; ids may have gaps.
+        merges: Pairs of ids in rank order; the joined bytes are a token.
+        whole_first: A pre-token that is a token gets its id without merging, as tiktoken does
+            and HF with ``ignore_merges``.
+        training: How the merges were learnt, where that is known.
+    """
+
+    vocab: Mapping[TokenId, bytes]
+    merges: Sequence[Pair]
+    whole_first: bool = False
+    training: Training | None = field(default=None)
+
+
+def bpe_from_tokens(
+    vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]
+) -> Bpe:
+    """Make a model whose merges are given as byte strings.
+
+    Raises:
+        VocabularyError: An id that is no int of 32 bits, a token that is no bytes or has two
+            ids, or a merge that names a token which the vocabulary lacks.
+
+    Examples:
+        >>> bpe_from_tokens({0: b"a", 1: b"b", 2: b"ab"}, [(b"a", b"b")]).merges
+        ((0, 1),)
+    """
+    ids: dict[bytes, int] = {}
+    for token_id, token in vocab.items():
+        if not isinstance(token, bytes) or not isinstance(token_id, int):
+            raise VocabularyError(
+                f"vocab maps {token_id!r:.40} to {token!r:.40}; expected ids (int) to tokens (bytes)"
+            )
+        if not 0 <= token_id < 2**32 - 1:
+            raise VocabularyError(f"id {token_id} of token {token!r:.40} is not from 0 to 2^32-2")
+        if token in ids:
+            raise VocabularyError(f"token {token!r:.40} has two ids, {ids[token]} and {token_id}")
+        ids[token] = token_id
+    pairs: list[Pair] = []
+    for rank, (left, right) in enumerate(merges):
+        for part in (left, right):
+            if part not in ids:
+                raise VocabularyError(
+                    f"merge {rank} names {part!r:.40}, which is not in the vocabulary"
+                )
+        pairs.append((ids[left], ids[right]))
+    return Bpe(dict(vocab), tuple(pairs))
+
+
+def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
+    """Make the model that tiktoken would run: merges implied by ranked tokens.
+
+    Source: tiktoken 0.14.0, src/lib.rs, ``byte_pair_merge``; the merges are equal to its rule
+    because each token is only ever made of the two parts that the lower ranks leave of it.
+
+    Raises:
+        VocabularyError: A rank twice.
+
+    Examples:
+        >>> bpe_from_ranks({b"a": 0, b"b": 1, b"ab": 2}).merges
+        ((0, 1),)
+    """
+    ordered = sorted(ranks.items(), key=lambda item: item[1])
+    ids = [rank for _, rank in ordered]
+    tokens = [token for token, _ in ordered]
+    merges = _core.merges_from_ranks(ids, tokens)
+    return Bpe(dict(zip(ids, tokens, strict=True)), tuple(merges), whole_first=True)

@@ -1,0 +1,363 @@
+"""The tokenizer: text to ids and back.
+
+A ``Tokenizer`` is frozen: it can be shared by threads, pickled, and used after a fork; what
+changes one gives a new one. The named tokenizers are the same class with other constructors.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from subword import _core
+from subword.errors import (
+    ArgumentError,
+    UnknownTokenError,
+    UnknownTokenIdError,
+    VocabSizeError,
+    VocabularyError,
+)
+from subword.models import Bpe
+from subword.patterns import Pattern, pattern_name, resolve_pattern
+from subword.special_tokens import assign_ids, check_special_tokens
+from subword.stream_decoder import StreamDecoder
+from subword.types import Encoding, Pair, Ragged, TextLike, TokenId, replace_surrogates
+
+__all__ = ["Special", "Tokenizer"]
+
+Special = Literal["recognize", "as_text", "forbid"] | AbstractSet[str]
+"""What text that spells a special token becomes: its id, text like any other, a refusal; or a
+set of those that become their ids, the others being text."""
+
+Errors = Literal["strict", "replace"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tokenizer:
+    """Text to ids and back.
+
+    Attributes:
+        model: The vocabulary and how it is applied, as data.
+        special_tokens: Reserved strings and their ids, in the order of the ids.
+        pattern: The regular expressions that cut text into pre-tokens.
+        memo_bytes: Most bytes that each thread may use to remember the ids of pre-tokens.
+    """
+
+    model: Bpe
+    special_tokens: Mapping[str, TokenId] = field(default_factory=dict)
+    pattern: Pattern = ()
+    memo_bytes: int = 1 << 26
+    _kernel: _core.Tokenizer = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Compile the kernels."""
+        check_special_tokens(self.special_tokens)
+        ordered = dict(sorted(self.special_tokens.items(), key=lambda item: item[1]))
+        object.__setattr__(self, "special_tokens", ordered)
+        self._check_special_ids()
+        compiled = _core.Tokenizer(
+            list(self.model.vocab),
+            list(self.model.vocab.values()),
+            list(self.model.merges),
+            list(ordered.items()),
+            list(self.pattern),
+            whole_first=self.model.whole_first,
+            memo_bytes=self.memo_bytes,
+        )
+        object.__setattr__(self, "_kernel", compiled)
+
+    def _check_special_ids(self) -> None:
+        taken: dict[int, str] = {}
+        for token, token_id in self.special_tokens.items():
+            known = self.model.vocab.get(token_id)
+            if token_id in taken or (known is not None and known != token.encode()):
+                other = taken.get(token_id, known)
+                raise VocabularyError(
+                    f"special token {token!r:.40} has id {token_id}, which {other!r:.40} has too"
+                )
+            taken[token_id] = token
+
+    def encode(
+        self,
+        text: TextLike,
+        pair: TextLike | None = None,
+        *,
+        special: Special = "recognize",
+        template: bool = False,
+        errors: Errors = "strict",
+    ) -> list[TokenId]:
+        """Encode a text.
+
+        Args:
+            text: A ``str``, or bytes of any kind.
+            pair: A second text, for tokenizers whose template joins two.
+            special: What text that spells a special token becomes.
+            template: Whether to add the special tokens of the tokenizer's template.
+            errors: What a lone surrogate does: ``"strict"`` refuses it, ``"replace"`` encodes
+                U+FFFD in its place.
+
+        Returns:
+            The ids; none for an empty text.
+
+        Raises:
+            TextError: A lone surrogate in a ``str``.
+            UnencodableTextError: A byte that the vocabulary lacks.
+            SpecialTokenInTextError: A special token under ``special="forbid"``.
+            PatternError: The pattern passed its step limit.
+            ArgumentError: A pair, for a tokenizer without a template for pairs.
+        """
+        if pair is not None:
+            raise ArgumentError("this tokenizer has no template that joins a pair of texts")
+        if errors == "replace":
+            text = replace_surrogates(text)
+        return self._kernel.encode(text, special)
+
+    def encode_array(
+        self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
+    ) -> npt.NDArray[np.uint32]:
+        """Encode a text into an array: shape (n_tokens,), uint32. Raises as ``encode``."""
+        return self._kernel.encode_array(_checked(text, errors), special)
+
+    def encode_batch(
+        self,
+        texts: Sequence[TextLike],
+        *,
+        n_threads: int | None = None,
+        special: Special = "recognize",
+        errors: Errors = "strict",
+    ) -> Ragged:
+        """Encode many texts.
+
+        Args:
+            texts: The texts, in the order of the result.
+            n_threads: Threads to work with; None for one a core. Ids do not depend on it.
+            special: As in ``encode``.
+            errors: As in ``encode``.
+
+        Raises:
+            ArgumentError: ``n_threads`` below 1, or a bare string for ``texts``.
+            SubwordError: As ``encode``, with the number of the text.
+        """
+        if isinstance(texts, str | bytes):
+            raise ArgumentError("texts is a single text; pass a list of texts, or call encode")
+        if n_threads is not None and n_threads < 1:
+            raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
+        if errors == "replace":
+            texts = [replace_surrogates(text) for text in texts]
+        ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
+        return Ragged(ids, bounds)
+
+    def encode_iterable(
+        self, iterable: Iterable[TextLike], *, special: Special = "recognize"
+    ) -> Iterator[TokenId]:
+        """Encode a text that comes in parts, such as an open file.
+
+        Gives exactly the ids of the joined text, each as soon as no later part can change it,
+        and holds no more than the part of the text that is not settled.
+
+        Args:
+            iterable: The parts; each ``str`` or bytes. Its own exceptions pass through.
+            special: As in ``encode``; ``"forbid"`` refuses a token once it is complete.
+
+        Raises:
+            SubwordError: As ``encode``.
+        """
+        stream = self._kernel.stream(special)
+        for part in iterable:
+            yield from stream.push(part)
+        yield from stream.finish()
+
+    def encode_spans(self, text: TextLike, *, special: Special = "recognize") -> Encoding:
+        """Encode a text, with the place of each id in the text as given. Raises as ``encode``."""
+        rows = self._kernel.encode_spans(text, special)
+        return Encoding(
+            [row[0] for row in rows], [row[1:3] for row in rows], [row[3:5] for row in rows]
+        )
+
+    def count_tokens(self, text: TextLike, *, special: Special = "recognize") -> int:
+        """Give the number of ids of a text, without a list of them. Raises as ``encode``."""
+        return self._kernel.count_tokens(text, special)
+
+    def decode(
+        self,
+        ids: Iterable[TokenId],
+        *,
+        errors: str = "replace",
+        skip_special: bool = False,
+    ) -> str:
+        """Give the text of ids.
+
+        Args:
+            ids: Token ids: a list, an array, any iterable.
+            errors: What bytes that are no UTF-8 become, as in ``bytes.decode``.
+            skip_special: Whether to leave special tokens out.
+
+        Raises:
+            UnknownTokenIdError: An id outside the vocabulary, with its position.
+            UnicodeDecodeError: Bytes that are no UTF-8 under ``errors="strict"``.
+        """
+        return self._kernel.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors)
+
+    def decode_bytes(self, ids: Iterable[TokenId], *, skip_special: bool = False) -> bytes:
+        """Give the bytes of ids, whatever they are. Raises as ``decode``."""
+        return self._kernel.decode_bytes(ids, skip_special=skip_special)
+
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[TokenId]],
+        *,
+        errors: str = "replace",
+        skip_special: bool = False,
+    ) -> list[str]:
+        """Give the text of each list of ids. Raises as ``decode``."""
+        return [self.decode(ids, errors=errors, skip_special=skip_special) for ids in batch]
+
+    def stream_decoder(self) -> StreamDecoder:
+        """Give a decoder for ids that arrive one at a time."""
+        return StreamDecoder(self.token_bytes)
+
+    @property
+    def vocab(self) -> dict[TokenId, bytes]:
+        """Token of each id, special tokens included, in the order of the ids."""
+        vocab = dict(self.model.vocab)
+        vocab.update((token_id, token.encode()) for token, token_id in self.special_tokens.items())
+        return dict(sorted(vocab.items()))
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The merges in rank order, as byte strings."""
+        vocab = self.model.vocab
+        return [(vocab[left], vocab[right]) for left, right in self.model.merges]
+
+    @property
+    def merge_counts(self) -> list[int] | None:
+        """Occurrences of each merge's pair when it was learnt; None where that is not known."""
+        training = self.model.training
+        return None if training is None else list(training.merge_counts)
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the greatest id: what an embedding matrix needs."""
+        return 1 + max(
+            max(self.model.vocab, default=-1), max(self.special_tokens.values(), default=-1)
+        )
+
+    def __len__(self) -> int:
+        """Give ``vocab_size``."""
+        return self.vocab_size
+
+    def token_bytes(self, token_id: TokenId) -> bytes:
+        """Give the bytes of an id.
+
+        Raises:
+            UnknownTokenIdError: The id has no token.
+        """
+        token = self._kernel.token_bytes(token_id) if 0 <= token_id < 2**32 else None
+        if token is None:
+            raise UnknownTokenIdError(
+                f"id {token_id} is not in the vocabulary of ids below {self.vocab_size}"
+            )
+        return token
+
+    def token_id(self, token: TextLike) -> TokenId:
+        """Give the id of a token.
+
+        Raises:
+            UnknownTokenError: The byte string is no token.
+        """
+        token = token.encode() if isinstance(token, str) else token
+        token_id = self._kernel.token_id(token)
+        if token_id is None:
+            raise UnknownTokenError(f"{token[:40]!r} is not a token; encode it to get its ids")
+        return token_id
+
+    def with_special_tokens(self, tokens: Iterable[str]) -> "Tokenizer":
+        """Give a tokenizer that reserves these strings too; those new to it get the next ids.
+
+        Raises:
+            SpecialTokenError: A token that is empty, or repeated in ``tokens``.
+        """
+        known = {token: token_id for token_id, token in self.vocab.items()}
+        added = assign_ids(check_special_tokens(tokens), known, self.vocab_size)
+        return self.replace(special_tokens={**self.special_tokens, **added})
+
+    def replace(self, **changes: Any) -> "Tokenizer":
+        """Give a tokenizer with other ``model``, ``special_tokens``, ``pattern`` or ``memo_bytes``."""
+        fields = {
+            "model": self.model,
+            "special_tokens": self.special_tokens,
+            "pattern": self.pattern,
+            "memo_bytes": self.memo_bytes,
+        }
+        unknown = changes.keys() - fields.keys()
+        if unknown:
+            raise ArgumentError(
+                f"a tokenizer has no {sorted(unknown)[0]!r}; it has {', '.join(fields)}"
+            )
+        if "pattern" in changes:
+            changes["pattern"] = resolve_pattern(changes["pattern"])
+        return Tokenizer(**{**fields, **changes})
+
+    def truncate(self, vocab_size: int) -> "Tokenizer":
+        """Give the smaller tokenizer of the same training.
+
+        Args:
+            vocab_size: Bytes, special tokens and merges together.
+
+        Raises:
+            VocabSizeError: More than there are, or fewer than the bytes and special tokens.
+            ArgumentError: The tokenizer does not come from a training of this library, so that
+                its ids need not be in the order of its merges.
+        """
+        training = self.model.training
+        if training is None:
+            raise ArgumentError("truncate needs a tokenizer that was trained by subword")
+        n_removed = self.vocab_size - vocab_size
+        n_kept = len(self.model.merges) - n_removed
+        if n_removed < 0 or n_kept < 0:
+            smallest = self.vocab_size - len(self.model.merges)
+            raise VocabSizeError(
+                f"vocab_size is {vocab_size}, but this training gives {smallest} to {self.vocab_size}"
+            )
+        model = Bpe(
+            {token_id: token for token_id, token in self.model.vocab.items() if token_id < vocab_size},
+            tuple(self.model.merges[:n_kept]),
+            whole_first=self.model.whole_first,
+            training=replace(training, merge_counts=training.merge_counts[:n_kept]),
+        )
+        return self.replace(model=model)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare everything that ids depend on."""
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        """Hash the sizes and the special tokens."""
+        return hash((self.vocab_size, len(self.model.merges), tuple(self.special_tokens.items())))
+
+    def _identity(self) -> tuple[object, ...]:
+        model = self.model
+        merges: tuple[Pair, ...] = tuple(model.merges)
+        return (dict(model.vocab), merges, model.whole_first, self.special_tokens, self.pattern)
+
+    def __repr__(self) -> str:
+        """Give the kind and the sizes."""
+        pattern = pattern_name(self.pattern) or self.pattern
+        return (
+            f"Tokenizer({type(self.model).__name__}, vocab_size={self.vocab_size}, "
+            f"{len(self.model.merges)} merges, {len(self.special_tokens)} special tokens, "
+            f"pattern={pattern!r:.60})"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the data; the kernels are compiled anew."""
+        return Tokenizer, (self.model, dict(self.special_tokens), self.pattern, self.memo_bytes)
+
+
+def _checked(text: TextLike, errors: Errors) -> TextLike:
+    return replace_surrogates(text) if errors == "replace" else text

@@ -1,0 +1,1 @@
+"""Counts to tokenizers, one module an algorithm."""

@@ -1,0 +1,166 @@
+"""Learn byte-pair encodings from pre-token counts."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import get_args
+
+from subword import _core
+from subword.counts import PretokenCounts, count
+from subword.errors import (
+    ArgumentError,
+    CountsError,
+    EmptyCorpusError,
+    SpecialTokenError,
+    StoppedEarlyWarning,
+    VocabSizeError,
+)
+from subword.models import Bpe, Ties, Training
+from subword.patterns import resolve_pattern
+from subword.special_tokens import check_special_tokens
+from subword.tokenizer import Tokenizer
+from subword.types import Sources
+
+__all__ = ["train_bpe"]
+
+
+def train_bpe(
+    source: PretokenCounts | Mapping[str, int] | Mapping[bytes, int] | Sources,
+    vocab_size: int,
+    special_tokens: Sequence[str] | None = None,
+    *,
+    pattern: str | Sequence[str] | None = None,
+    ties: Ties = "greatest",
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    documents: str | bytes | None = None,
+    n_threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Tokenizer:
+    """Train a byte-level BPE tokenizer.
+
+    Ids are the bytes 0–255, then the special tokens in the order given, then the merges in rank
+    order. The result depends on the counts alone, save that ``ties="first"`` also reads the
+    first positions. Training stops early, with a ``StoppedEarlyWarning``, when no pair is left.
+
+    Args:
+        source: Pre-token counts, a mapping of pre-tokens to counts, or a corpus to count first.
+        vocab_size: All ids: bytes, special tokens and merges.
+        special_tokens: Reserved strings; those of the counts by default.
+        pattern: The split pattern, ``"gpt2"`` by default; counts bring their own.
+        ties: Which of the pairs with the greatest count is merged: ``"greatest"``, the
+            lexicographically greatest pair of byte strings (Stanford CS336, subword-nmt);
+            ``"first"``, the one whose first occurrence is leftmost (minbpe); ``"hf"``, the
+            smallest pair of ids as HF ``BpeTrainer`` 0.23 numbers them; ``"smallest_id"``, the
+            smallest pair of raw ids (rustbpe, bpeasy).
+        min_frequency: Pairs that occur less often are not merged; at least 1.
+        max_token_length: Most bytes of a token; None for no limit.
+        documents: How files are cut into documents, as in ``subword.count``.
+        n_threads: Threads to count with; None for one a core.
+        progress: Called about twenty times a second with the merges made so far.
+
+    Raises:
+        VocabSizeError: ``vocab_size`` is below the bytes and special tokens.
+        EmptyCorpusError: There is no text to learn from.
+        CountsError: ``pattern`` is not the one the counts were made with.
+        ArgumentError: An argument outside its range.
+        SubwordError: As ``subword.count``, when the source is a corpus.
+
+    Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with
+    Subword Units", algorithm 1; over bytes as in GPT-2 (Radford et al. 2019).
+
+    Examples:
+        >>> tok = train_bpe({"low": 5, "lower": 2, "widest": 3, "newest": 6}, 259)
+        >>> tok.merges, tok.merge_counts
+        ([(b's', b't'), (b'e', b'st'), (b'o', b'w')], [9, 9, 7])
+    """
+    _check_arguments(ties, min_frequency, max_token_length, n_threads)
+    if isinstance(source, Mapping):
+        counts = _as_counts(source, pattern)
+        tokens = counts.special_tokens if special_tokens is None else special_tokens
+        special_tokens = _check_vocab_size(vocab_size, tokens)
+    else:
+        special_tokens = _check_vocab_size(vocab_size, special_tokens or ())
+        counts = count(
+            source,
+            pattern="gpt2" if pattern is None else pattern,
+            special_tokens=special_tokens,
+            documents=documents,
+            n_threads=n_threads,
+        )
+    if not len(counts):
+        raise EmptyCorpusError("the counts hold no pre-token; there is nothing to learn from")
+    n_merges = vocab_size - 256 - len(special_tokens)
+    learnt = _core.learn_merges(
+        counts.table,
+        n_merges,
+        ties=ties,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        progress=progress,
+    )
+    if len(learnt) < n_merges:
+        warnings.warn(
+            f"no pair is left that occurs {min_frequency} times or more: stopped after "
+            f"{len(learnt)} merges of {n_merges}, at a vocabulary of "
+            f"{256 + len(special_tokens) + len(learnt)} tokens",
+            StoppedEarlyWarning,
+            stacklevel=2,
+        )
+    training = Training(ties, tuple(n for _, _, n in learnt), min_frequency)
+    model = _model([(left, right) for left, right, _ in learnt], len(special_tokens), training)
+    ids = {token: 256 + at for at, token in enumerate(special_tokens)}
+    return Tokenizer(model, ids, counts.pattern)
+
+
+def _check_arguments(
+    ties: str, min_frequency: int, max_token_length: int | None, n_threads: int | None
+) -> None:
+    if ties not in get_args(Ties):
+        raise ArgumentError(f"ties is {ties!r}; it is one of {', '.join(get_args(Ties))}")
+    if min_frequency < 1:
+        raise ArgumentError(f"min_frequency is {min_frequency}; give at least 1")
+    if max_token_length is not None and max_token_length < 1:
+        raise ArgumentError(f"max_token_length is {max_token_length}; give at least 1, or None")
+    if n_threads is not None and n_threads < 1:
+        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
+
+
+def _check_vocab_size(vocab_size: int, special_tokens: Sequence[str]) -> tuple[str, ...]:
+    special_tokens = check_special_tokens(special_tokens)
+    for token in special_tokens:
+        if len(token.encode()) == 1:
+            raise SpecialTokenError(
+                f"special token {token!r} is a single byte, which has the id {ord(token)} already; "
+                "give it a longer spelling"
+            )
+    smallest = 256 + len(special_tokens)
+    if vocab_size < smallest:
+        raise VocabSizeError(
+            f"vocab_size is {vocab_size}, but the 256 bytes and {len(special_tokens)} special "
+            f"tokens need {smallest}"
+        )
+    return special_tokens
+
+
+def _as_counts(
+    source: Mapping[str, int] | Mapping[bytes, int], pattern: str | Sequence[str] | None
+) -> PretokenCounts:
+    if not isinstance(source, PretokenCounts):
+        return PretokenCounts.from_mapping(source, pattern="gpt2" if pattern is None else pattern)
+    if pattern is not None and resolve_pattern(pattern) != source.pattern:
+        raise CountsError(
+            f"the counts were made with the pattern {source.pattern!r:.60}, not with "
+            f"{pattern!r:.60}; leave pattern out, or count again"
+        )
+    return source
+
+
+def _model(pairs: list[tuple[int, int]], n_special: int, training: Training) -> Bpe:
+    """Give symbols their ids: bytes as they are, merges after the special tokens."""
+    vocab = {byte: bytes([byte]) for byte in range(256)}
+    merges = []
+    for rank, pair in enumerate(pairs):
+        left, right = (symbol if symbol < 256 else symbol + n_special for symbol in pair)
+        vocab[256 + n_special + rank] = vocab[left] + vocab[right]
+        merges.append((left, right))
+    return Bpe(vocab, tuple(merges), training=training)

@@ -1,0 +1,215 @@
+//! Normalization: text to the text that is split, with the way back for every byte.
+
+pub mod alignment;
+pub mod characters;
+pub mod charsmap;
+pub mod forms;
+pub mod replace;
+pub mod spaces;
+
+use self::alignment::{Normalized, Rewriter, SpanRule};
+use self::characters::CharacterSet;
+use self::charsmap::Charsmap;
+use self::forms::Form;
+use self::replace::Target;
+use self::spaces::Spaces;
+use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
+use crate::split::steps::compile_regex;
+
+/// One normalizer as data; each is described in `subword.normalizers`.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// One of the four Unicode forms; the characters named stay as they are.
+    Form(Form, Vec<char>),
+    /// Lower case.
+    Lowercase,
+    /// Remove combining marks.
+    StripAccents,
+    /// Drop whitespace at the ends: left, right.
+    Strip(bool, bool),
+    /// Put `content` for each match of `pattern`.
+    Replace {
+        /// What to look for.
+        pattern: String,
+        /// What to put there.
+        content: String,
+        /// Whether the pattern is a regular expression.
+        regex: bool,
+    },
+    /// Put a string before the text.
+    Prepend(String),
+    /// BERT's four parts.
+    Bert {
+        /// Drop control characters, make whitespace spaces.
+        clean_text: bool,
+        /// Put spaces around ideographs.
+        handle_chinese_chars: bool,
+        /// Remove accents.
+        strip_accents: bool,
+        /// Lower case.
+        lowercase: bool,
+    },
+    /// SentencePiece's compiled replacements.
+    Charsmap {
+        /// As in the model file.
+        data: Vec<u8>,
+        /// As tokenizers applies it, not as sentencepiece does.
+        per_grapheme: bool,
+        /// Strings to leave alone.
+        keep: Vec<String>,
+    },
+    /// SentencePiece's handling of spaces.
+    Spaces(Spaces),
+}
+
+/// A step with what it needs at hand.
+#[derive(Debug, Clone)]
+enum Compiled {
+    Form(Form, Vec<char>),
+    Lowercase,
+    Remove(CharacterSet),
+    Clean(CharacterSet),
+    SpaceIdeographs,
+    Strip(bool, bool),
+    Replace(Target, Vec<u8>),
+    Prepend(Vec<u8>),
+    LongestCharsmap(Box<Charsmap>),
+    GraphemeCharsmap(Box<Charsmap>),
+    Spaces(Spaces),
+}
+
+/// Compiled steps.
+#[derive(Debug, Clone)]
+pub struct Normalizer {
+    steps: Vec<Compiled>,
+    rule: SpanRule,
+}
+
+impl Normalizer {
+    /// Compile the steps, which are applied in turn.
+    ///
+    /// # Errors
+    ///
+    /// `Pattern` for a pattern that is empty or does not compile, `Format` for a damaged
+    /// charsmap, `Argument` for an empty string to keep.
+    pub fn compile(steps: &[Step]) -> Result<Self> {
+        let mut compiled = Vec::new();
+        let mut rule = SpanRule::Cover;
+        for step in steps {
+            if matches!(step, Step::Spaces(_) | Step::Charsmap { per_grapheme: false, .. }) {
+                rule = SpanRule::Tile;
+            }
+            compile_step(step, &mut compiled)?;
+        }
+        Ok(Self { steps: compiled, rule })
+    }
+
+    /// Normalize `text` into `out`, and say whether it changed.
+    ///
+    /// False means that the text is its own normal form; `out` then holds nothing of use. Bytes
+    /// that are not UTF-8 pass through. Time is linear in the text, but for the sort of a run of
+    /// combining marks and a user's own regular expression.
+    ///
+    /// # Errors
+    ///
+    /// `Format` for a damaged charsmap, `Memory`, `Interrupted`.
+    pub fn normalize(&self, text: &[u8], out: &mut Normalized, control: &Control) -> Result<bool> {
+        let mut changed = false;
+        for step in &self.steps {
+            let current: &[u8] = if changed { &out.bytes } else { text };
+            if step.keeps(current) {
+                continue;
+            }
+            let mut next = Normalized::default();
+            let before = changed.then_some(&*out);
+            step.apply(&mut Rewriter::new(current, before, &mut next, control)?)?;
+            if !next.is_identity(text.len()) || changed {
+                changed = true;
+                *out = next;
+            }
+        }
+        out.set_rule(self.rule);
+        Ok(changed)
+    }
+}
+
+fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
+    match step {
+        Step::Form(form, keep) => out.push(Compiled::Form(*form, keep.clone())),
+        Step::Lowercase => out.push(Compiled::Lowercase),
+        Step::StripAccents => out.push(Compiled::Remove(CharacterSet::new(r"\p{M}")?)),
+        Step::Strip(left, right) => out.push(Compiled::Strip(*left, *right)),
+        Step::Replace { pattern, content, regex } => {
+            if pattern.is_empty() {
+                return Err(Error::new(
+                    Kind::Pattern,
+                    "a Replace normalizer has an empty pattern; give it something to look for",
+                ));
+            }
+            let target = if *regex {
+                Target::Regex(compile_regex(pattern)?)
+            } else {
+                Target::Literal(pattern.clone().into_bytes())
+            };
+            out.push(Compiled::Replace(target, content.clone().into_bytes()));
+        }
+        Step::Prepend(text) => out.push(Compiled::Prepend(text.clone().into_bytes())),
+        Step::Bert { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
+            if *clean_text {
+                out.push(Compiled::Clean(CharacterSet::new(r"[\p{Cc}\p{Cf}\p{Co}]")?));
+            }
+            if *handle_chinese_chars {
+                out.push(Compiled::SpaceIdeographs);
+            }
+            if *strip_accents {
+                out.push(Compiled::Form(Form::Nfd, Vec::new()));
+                out.push(Compiled::Remove(CharacterSet::new(r"\p{Mn}")?));
+            }
+            if *lowercase {
+                out.push(Compiled::Lowercase);
+            }
+        }
+        Step::Charsmap { data, per_grapheme, keep } => {
+            let charsmap = Box::new(Charsmap::parse(data, keep)?);
+            out.push(if *per_grapheme {
+                Compiled::GraphemeCharsmap(charsmap)
+            } else {
+                Compiled::LongestCharsmap(charsmap)
+            });
+        }
+        Step::Spaces(spaces) => out.push(Compiled::Spaces(*spaces)),
+    }
+    Ok(())
+}
+
+impl Compiled {
+    /// A cheap look that finds the usual text unchanged; false only means "not sure".
+    fn keeps(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Form(..) | Self::Remove(_) | Self::SpaceIdeographs => text.is_ascii(),
+            Self::Lowercase => text.is_ascii() && !text.iter().any(u8::is_ascii_uppercase),
+            Self::Clean(_) => text.iter().all(|byte| matches!(byte, b' '..=b'~')),
+            Self::Replace(Target::Literal(literal), _) => {
+                memchr::memmem::find(text, literal).is_none()
+            }
+            _ => false,
+        }
+    }
+
+    fn apply(&self, rewriter: &mut Rewriter<'_>) -> Result<()> {
+        match self {
+            Self::Form(form, keep) => forms::apply(*form, keep, rewriter),
+            Self::Lowercase => characters::lowercase(rewriter),
+            Self::Remove(set) => characters::remove(set, rewriter),
+            Self::Clean(control) => characters::clean(control, rewriter),
+            Self::SpaceIdeographs => characters::space_ideographs(rewriter),
+            Self::Strip(left, right) => characters::strip(*left, *right, rewriter),
+            Self::Replace(target, content) => replace::replace(target, content, rewriter),
+            Self::Prepend(text) => replace::prepend(text, rewriter),
+            Self::LongestCharsmap(charsmap) => charsmap.apply_longest(rewriter),
+            Self::GraphemeCharsmap(charsmap) => charsmap.apply_graphemes(rewriter),
+            Self::Spaces(spaces) => spaces::apply(*spaces, rewriter),
+        }
+    }
+}

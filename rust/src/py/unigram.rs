@@ -1,0 +1,151 @@
+//! The unigram model.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use super::border::{run_long, to_py_err};
+use crate::error::{Error, Kind};
+use crate::unigram::{Options, Piece, PieceKind, Scratch, TrainOptions};
+
+/// A frozen unigram model: pieces with scores, segmented by the best path.
+#[pyclass(frozen, module = "subword._core")]
+pub struct Unigram {
+    model: crate::unigram::Unigram,
+}
+
+#[pymethods]
+impl Unigram {
+    /// Pieces are `(text, score, kind)`; ids are their places.
+    #[new]
+    #[pyo3(signature = (pieces, *, unk_id, byte_fallback=false, fuse_unknown=true, single_precision=true))]
+    fn new(
+        py: Python<'_>,
+        pieces: Vec<(PyBackedBytes, f64, String)>,
+        unk_id: u32,
+        byte_fallback: bool,
+        fuse_unknown: bool,
+        single_precision: bool,
+    ) -> PyResult<Self> {
+        let options = Options { unk_id, byte_fallback, fuse_unknown, single_precision };
+        py.detach(|| {
+            let pieces = pieces
+                .iter()
+                .map(|(text, score, kind)| {
+                    Ok(Piece { text: text.to_vec(), score: *score, kind: parse_kind(kind)? })
+                })
+                .collect::<crate::error::Result<Vec<Piece>>>()?;
+            crate::unigram::Unigram::new(&pieces, &options)
+        })
+        .map(|model| Self { model })
+        .map_err(|error| to_py_err(py, &error))
+    }
+
+    /// Ids of one normalized segment.
+    fn encode(&self, py: Python<'_>, text: PyBackedBytes) -> PyResult<Vec<u32>> {
+        py.detach(|| {
+            let mut ids = Vec::new();
+            self.model.encode(&text, &mut Scratch::default(), &mut ids).map(|()| ids)
+        })
+        .map_err(|error| to_py_err(py, &error))
+    }
+
+    /// `(id, start byte, end byte)` of each piece of one normalized segment.
+    fn encode_spans(&self, py: Python<'_>, text: PyBackedBytes) -> PyResult<Vec<(u32, u32, u32)>> {
+        py.detach(|| {
+            let mut out = Vec::new();
+            self.model.encode_spans(&text, &mut Scratch::default(), &mut out).map(|()| out)
+        })
+        .map_err(|error| to_py_err(py, &error))
+    }
+
+    /// The `n` best segmentations and their scores, best first.
+    fn n_best(
+        &self,
+        py: Python<'_>,
+        text: PyBackedBytes,
+        n: usize,
+    ) -> PyResult<Vec<(Vec<u32>, f64)>> {
+        py.detach(|| self.model.n_best(&text, n)).map_err(|error| to_py_err(py, &error))
+    }
+
+    /// A random segmentation; among the `n_best` best ones where that is given.
+    #[pyo3(signature = (text, *, alpha, seed, n_best=None))]
+    fn sample(
+        &self,
+        py: Python<'_>,
+        text: PyBackedBytes,
+        alpha: f64,
+        seed: u64,
+        n_best: Option<usize>,
+    ) -> PyResult<Vec<u32>> {
+        py.detach(|| match n_best {
+            None => self.model.sample(&text, alpha, seed),
+            Some(n) => self.model.sample_n_best(&text, n, alpha, seed),
+        })
+        .map_err(|error| to_py_err(py, &error))
+    }
+
+    /// Number of ids.
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.model.vocab_size()
+    }
+}
+
+fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
+    Ok(match name {
+        "normal" => PieceKind::Normal,
+        "unknown" => PieceKind::Unknown,
+        "control" => PieceKind::Control,
+        "user_defined" => PieceKind::UserDefined,
+        "byte" => PieceKind::Byte,
+        "unused" => PieceKind::Unused,
+        _ => {
+            return Err(Error::new(
+                Kind::Argument,
+                format!(
+                    "a piece's kind is {name:?}; expected normal, unknown, control, \
+                     user_defined, byte or unused"
+                ),
+            ));
+        }
+    })
+}
+
+/// Pieces and their log probabilities, learned from pre-token counts; best first.
+#[pyfunction]
+#[pyo3(signature = (
+    pretoken_counts, vocab_size, *, character_coverage=0.9995, extra_alphabet="",
+    max_piece_length=16, seed_size=1_000_000, shrinking_factor=0.75, n_sub_iterations=2,
+    n_threads=1, progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "each is an argument of the Python function")]
+pub fn learn_pieces(
+    py: Python<'_>,
+    pretoken_counts: Vec<(PyBackedBytes, u64)>,
+    vocab_size: usize,
+    character_coverage: f64,
+    extra_alphabet: &str,
+    max_piece_length: usize,
+    seed_size: usize,
+    shrinking_factor: f64,
+    n_sub_iterations: usize,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<(String, f64)>> {
+    let options = TrainOptions {
+        vocab_size,
+        character_coverage,
+        extra_alphabet: extra_alphabet.chars().collect(),
+        max_piece_length,
+        seed_size,
+        shrinking_factor,
+        n_sub_iterations,
+        n_threads,
+    };
+    run_long(py, progress.as_ref(), |control| {
+        let counts: Vec<(&[u8], u64)> =
+            pretoken_counts.iter().map(|(bytes, count)| (&**bytes, *count)).collect();
+        crate::unigram::learn_pieces(&counts, &options, control)
+    })
+}
