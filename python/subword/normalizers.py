@@ -197,6 +197,15 @@ NormalizerStep: TypeAlias = (
 
 Normalizer: TypeAlias = tuple[NormalizerStep, ...]
 
+# sentencepiece 0.2.3, builder.cc, BuildNmtNFKCMap, and its compiled nmt_nfkc table: NFKC, but these
+# go, those become spaces, and the full-width tilde stays. Held to the table of a published model
+# for every code point; the table knows no Unicode past version 10, and composes only the sequences
+# it lists, which this does not imitate: a model file's own table is read with the model.
+_NMT_REMOVED = r"[\x01-\x08\x0B\x0E-\x1F\x7F\x8F\x9F]"
+_NMT_SPACES = (
+    r"[\t\n\f\r\x{1680}\x{200B}-\x{200F}\x{2028}\x{2029}\x{2581}\x{FEFF}\x{FFFD}]"
+)
+
 NAMED_NORMALIZERS: Final[dict[str, Normalizer]] = {
     "none": (),
     "nfc": (Nfc(),),
@@ -205,6 +214,11 @@ NAMED_NORMALIZERS: Final[dict[str, Normalizer]] = {
     "nfkd": (Nfkd(),),
     "lowercase": (Lowercase(),),
     "strip_accents": (Nfd(), StripAccents()),
+    "nmt_nfkc": (
+        Replace(_NMT_REMOVED, "", regex=True),
+        Replace(_NMT_SPACES, " ", regex=True),
+        Nfkc(keep="～"),
+    ),
     "bert": (Bert(),),
     "bert_cased": (Bert(lowercase=False),),
 }
