@@ -202,9 +202,7 @@ Normalizer: TypeAlias = tuple[NormalizerStep, ...]
 # for every code point; the table knows no Unicode past version 10, and composes only the sequences
 # it lists, which this does not imitate: a model file's own table is read with the model.
 _NMT_REMOVED = r"[\x01-\x08\x0B\x0E-\x1F\x7F\x8F\x9F]"
-_NMT_SPACES = (
-    r"[\t\n\f\r\x{1680}\x{200B}-\x{200F}\x{2028}\x{2029}\x{2581}\x{FEFF}\x{FFFD}]"
-)
+_NMT_SPACES = r"[\t\n\f\r\u1680\u200B-\u200F\u2028\u2029\u2581\uFEFF\uFFFD]"
 
 NAMED_NORMALIZERS: Final[dict[str, Normalizer]] = {
     "none": (),

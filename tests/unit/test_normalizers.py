@@ -62,8 +62,6 @@ def by_reference(text, steps):
 @pytest.mark.parametrize("engine", [by_kernel, by_reference])
 def test_text_and_spans_are_the_recorded_ones(engine, case):
     steps = steps_of(case)
-    if engine is by_reference and case["steps"] == "nmt_nfkc":
-        pytest.skip("Python's re does not read \\x{...}")
     normalized, spans = engine(case["text"].encode(), steps)
     assert normalized.decode() == case["normalized"]
     assert [list(span) for span in spans] == case["spans"]
@@ -91,9 +89,7 @@ step = st.one_of(
     ),
     st.builds(Bert, st.booleans(), st.booleans(), st.none() | st.booleans(), st.booleans()),
 )
-spaces = st.builds(
-    SentencePieceSpaces, st.booleans(), st.booleans(), st.booleans(), st.booleans()
-)
+spaces = st.builds(SentencePieceSpaces, st.booleans(), st.booleans(), st.booleans(), st.booleans())
 step_lists = st.one_of(
     st.lists(step, max_size=4),
     st.tuples(st.lists(step, max_size=2), spaces).map(lambda parts: [*parts[0], parts[1]]),
@@ -173,8 +169,10 @@ def test_a_megabyte_of_one_kind_is_normalized(kind):
         normalized, _ = _core.Normalizer(steps).normalize(text)
         _, spans = _core.Normalizer(steps).spans(text, [(0, len(normalized))])
         assert 0 <= spans[0][0] <= spans[0][1] <= len(text)
-    normalized, _ = _core.Normalizer([Nfc()]).normalize(text)
-    assert normalized.decode() == unicodedata.normalize("NFC", HOSTILE[kind])
+    # Python's own normalization is quadratic here.
+    start = HOSTILE[kind][:2_000]
+    normalized, _ = _core.Normalizer([Nfc()]).normalize(start.encode())
+    assert normalized.decode() == unicodedata.normalize("NFC", start)
 
 
 def charsmap(table):
@@ -194,7 +192,7 @@ def charsmap(table):
 
 def test_charsmap_replaces_removes_and_keeps():
     table = charsmap({b"a": "xyz", b"b": "", b"\t": " "})
-    text = "ab\tac\0".encode()
+    text = b"ab\tac\0"
     for per_grapheme in (False, True):
         kernel = _core.Normalizer([Charsmap(table, per_grapheme=per_grapheme)])
         assert kernel.normalize(text)[0] == b"xyz xyzc\0"

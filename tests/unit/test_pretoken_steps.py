@@ -44,7 +44,11 @@ EXAMPLES = [
     ([Metaspace(split=False)], "é b", [("▁é▁b", 0, 4)]),
     ([WhitespaceSplit(), Metaspace(prepend_scheme="first")], "a b", [("▁a", 0, 1), ("b", 2, 3)]),
     ([UnicodeScripts()], "どこで生れ。Yes", "どこで生れ 。 Yes"),
-    ([UnicodeScripts()], "Apples are りんご 林檎", [("Apples are ", 0, 11), ("りんご 林檎", 11, 27)]),
+    (
+        [UnicodeScripts()],
+        "Apples are りんご 林檎",
+        [("Apples are ", 0, 11), ("りんご 林檎", 11, 27)],
+    ),
     ([UnicodeScripts()], "  a", [("a", 2, 3)]),
     ([CharDelimiter("-")], "a--b-", "a b"),
     ([ByteLevel()], "Hi  you", [(" Hi", 0, 2), (" ", 2, 3), (" you", 3, 7)]),

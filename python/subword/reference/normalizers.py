@@ -67,9 +67,9 @@ def normalize(text: bytes, steps: Sequence[data.NormalizerStep]) -> Normalized:
         ArgumentError: ``Charsmap(per_grapheme=True)``.
 
     Examples:
-        >>> result = normalize("Ａé".encode(), [data.Nfkd(), data.Lowercase()])
+        >>> result = normalize("Ａ…".encode(), [data.Nfkd(), data.Lowercase()])
         >>> result.text.decode(), result.original_span(0, 0), result.original_span(1, 2)
-        ('aé', (0, 3), (3, 5))
+        ('a...', (0, 3), (3, 6))
     """
     units, end = [], 0
     for character in text.decode("utf-8", "surrogateescape"):
@@ -316,9 +316,7 @@ def _parse_charsmap(blob: bytes) -> dict[str, str]:
     return table
 
 
-def _spaces(
-    step: data.SentencePieceSpaces, units: list[Unit], end: int
-) -> tuple[list[Unit], int]:
+def _spaces(step: data.SentencePieceSpaces, units: list[Unit], end: int) -> tuple[list[Unit], int]:
     """Follow sentencepiece's loop, whose chunks are the units that share an origin."""
     mark = "▁" if step.escape_whitespaces else " "
     first, consumed = 0, 0

@@ -64,7 +64,11 @@ impl Normalizer {
                 let spans = ranges.iter().map(|&(start, end)| out.original_span(start, end));
                 Ok((PyBytes::new(py, &out.bytes), spans.collect()))
             }
-            None => Ok((text.clone(), ranges)),
+            None => {
+                let n_bytes = text.as_bytes().len();
+                let cut = |(start, end): (usize, usize)| (start.min(n_bytes), end.min(n_bytes));
+                Ok((text.clone(), ranges.into_iter().map(cut).collect()))
+            }
         }
     }
 }
