@@ -60,7 +60,7 @@ def random_texts(characters, n_texts=1500, seed=1):
 
 def their_characters(normalizer):
     """A tokenizer that makes every normalized character a token, for its offsets."""
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"x": 0}, "x"))
     tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = hp.Split(regex("(?m:.)"), "isolated")
     return tokenizer

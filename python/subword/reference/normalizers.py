@@ -89,7 +89,7 @@ def normalize(text: bytes, steps: Sequence[data.NormalizerStep]) -> Normalized:
     return Normalized(units, end, tile)
 
 
-def _apply(step: data.NormalizerStep, units: list[Unit]) -> list[Unit]:
+def _apply(step: data.NormalizerStep, units: list[Unit]) -> list[Unit]:  # noqa: C901
     match step:
         case data.Nfc():
             return _form(units, "NFD", step.keep, composes=True)

@@ -9,7 +9,7 @@ Source: tokenizers 0.23.3, ``pre_tokenizers/`` and ``NormalizedString::split``.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
 
@@ -51,7 +51,7 @@ def split(
     ]
 
 
-def _apply(step: data.PretokenStep, piece: Piece, at_start: bool) -> list[Piece]:
+def _apply(step: data.PretokenStep, piece: Piece, at_start: bool) -> list[Piece]:  # noqa: C901
     match step:
         case data.Split():
             pattern = step.pattern if step.regex else re.escape(step.pattern)
@@ -130,28 +130,26 @@ def _cut(expression: str, behavior: data.Behavior, piece: Piece) -> list[Piece]:
     return _behave(behavior, stretches)
 
 
+# Whether a stretch joins the one before it, by which of the two are matches.
+_JOINS: dict[data.Behavior, tuple[bool, bool] | None] = {
+    "isolated": None,
+    "merged_with_previous": (False, True),
+    "merged_with_next": (True, False),
+}
+
+
 def _behave(behavior: data.Behavior, stretches: list[Stretch]) -> list[Piece]:
-    match behavior:
-        case "isolated":
-            joins: Callable[[bool, bool], bool] = lambda _left, _right: False
-        case "removed":
-            # Characters between two matches may have come one by one.
-            groups = groupby(stretches, lambda stretch: stretch[1])
-            return [
-                [unit for part, _ in group for unit in part]
-                for is_match, group in groups
-                if not is_match
-            ]
-        case "contiguous":
-            joins = lambda left, right: left == right
-        case "merged_with_previous":
-            joins = lambda left, right: right and not left
-        case "merged_with_next":
-            joins = lambda left, right: left and not right
+    if behavior in {"removed", "contiguous"}:
+        groups = groupby(stretches, lambda stretch: stretch[1])
+        return [
+            [unit for part, _ in group for unit in part]
+            for is_match, group in groups
+            if behavior == "contiguous" or not is_match
+        ]
     pieces: list[Piece] = []
     before: bool | None = None
     for part, is_match in stretches:
-        if before is not None and joins(before, is_match):
+        if (before, is_match) == _JOINS[behavior]:
             pieces[-1] = pieces[-1] + part
         else:
             pieces.append(list(part))
