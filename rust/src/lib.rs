@@ -19,3 +19,4 @@ pub mod stream;
 pub mod tokenizer;
 pub mod unigram;
 pub mod wordpiece;
+pub mod worker;

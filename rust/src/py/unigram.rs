@@ -1,5 +1,7 @@
 //! The unigram model.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -10,7 +12,7 @@ use crate::unigram::{Options, Piece, PieceKind, Scratch, TrainOptions};
 /// A frozen unigram model: pieces with scores, segmented by the best path.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Unigram {
-    model: crate::unigram::Unigram,
+    pub model: Arc<crate::unigram::Unigram>,
 }
 
 #[pymethods]
@@ -36,7 +38,7 @@ impl Unigram {
                 .collect::<crate::error::Result<Vec<Piece>>>()?;
             crate::unigram::Unigram::new(&pieces, &options)
         })
-        .map(|model| Self { model })
+        .map(|model| Self { model: Arc::new(model) })
         .map_err(|error| to_py_err(py, &error))
     }
 
