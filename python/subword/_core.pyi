@@ -72,19 +72,17 @@ class PretokenTable:
 class Tokenizer:
     def __new__(
         cls,
-        ids: list[int],
-        tokens: list[bytes],
-        merges: list[tuple[int, int]],
-        special_tokens: list[tuple[str, int]],
+        model: Bpe | WordPiece | Unigram,
+        added_tokens: list[tuple[str, int, bool, bool, bool, bool, bool, bool]],
         patterns: list[str],
         *,
-        whole_first: bool = False,
+        tokens: tuple[list[int], list[bytes]] | None = None,
+        normalizer: Normalizer | None = None,
+        steps: Steps | None = None,
         memo_bytes: int = ...,
     ) -> Tokenizer: ...
     def encode(self, text: _Text, special: str | Iterable[str]) -> list[int]: ...
-    def encode_array(
-        self, text: _Text, special: str | Iterable[str]
-    ) -> npt.NDArray[np.uint32]: ...
+    def encode_array(self, text: _Text, special: str | Iterable[str]) -> npt.NDArray[np.uint32]: ...
     def count_tokens(self, text: _Text, special: str | Iterable[str]) -> int: ...
     def encode_batch(
         self,
@@ -102,11 +100,43 @@ class Tokenizer:
     def stream(self, special: str | Iterable[str]) -> TextStream: ...
 
 @final
+class Bpe:
+    def __new__(
+        cls,
+        ids: list[int],
+        tokens: list[bytes],
+        merges: list[tuple[int, int]],
+        *,
+        whole_first: bool = False,
+    ) -> Bpe: ...
+
+@final
 class TextStream:
     def push(self, part: _Text) -> list[int]: ...
     def finish(self) -> list[int]: ...
 
 def class_ranges(expression: str) -> list[tuple[int, int]]: ...
+
+@final
+class Unigram:
+    def __new__(
+        cls,
+        pieces: list[tuple[bytes, float, str]],
+        *,
+        unk_id: int,
+        byte_fallback: bool = False,
+        fuse_unknown: bool = True,
+        single_precision: bool = True,
+    ) -> Unigram: ...
+    def encode(self, text: bytes) -> list[int]: ...
+    def encode_spans(self, text: bytes) -> list[tuple[int, int, int]]: ...
+    def n_best(self, text: bytes, n: int) -> list[tuple[list[int], float]]: ...
+    def sample(
+        self, text: bytes, *, alpha: float, seed: int, n_best: int | None = None
+    ) -> list[int]: ...
+    @property
+    def vocab_size(self) -> int: ...
+
 def learn_merges(
     table: PretokenTable,
     n_merges: int,
@@ -116,6 +146,68 @@ def learn_merges(
     max_token_length: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[tuple[int, int, int]]: ...
+def learn_pieces(
+    table: PretokenTable,
+    vocab_size: int,
+    *,
+    character_coverage: float = 0.9995,
+    extra_alphabet: str = "",
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    shrinking_factor: float = 0.75,
+    n_sub_iterations: int = 2,
+    n_threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> list[tuple[str, float]]: ...
 def merges_from_ranks(ids: list[int], tokens: list[bytes]) -> list[tuple[int, int]]: ...
 def split(text: bytes, patterns: list[str], *, engine: bool = False) -> list[bytes]: ...
 def thread_count(wanted: int | None = None) -> int: ...
+@final
+class Normalizer:
+    def __new__(cls, steps: Sequence[object]) -> Normalizer: ...
+    def normalize(
+        self, text: bytes
+    ) -> tuple[bytes, list[tuple[int, int, int, int, bool]] | None]: ...
+    def spans(
+        self, text: bytes, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[bytes, list[tuple[int, int]]]: ...
+
+@final
+class Steps:
+    def __new__(cls, steps: Sequence[object]) -> Steps: ...
+    def split(self, text: bytes, *, at_start: bool = True) -> list[tuple[bytes, int, int]]: ...
+
+def script_ranges() -> tuple[list[str], list[tuple[int, int, int]]]: ...
+
+@final
+class WordPiece:
+    def __new__(
+        cls,
+        tokens: list[tuple[bytes, int]],
+        *,
+        continuing_prefix: bytes,
+        unk_id: int | None,
+        max_input_chars_per_word: int,
+    ) -> WordPiece: ...
+    def encode(self, word: bytes) -> list[int]: ...
+    def encode_spans(self, word: bytes) -> list[tuple[int, int, int]]: ...
+
+@final
+class Unigram:
+    def __new__(
+        cls,
+        pieces: list[tuple[bytes, float, str]],
+        *,
+        unk_id: int,
+        byte_fallback: bool = False,
+        fuse_unknown: bool = True,
+        single_precision: bool = True,
+    ) -> Unigram: ...
+    def encode(self, text: bytes) -> list[int]: ...
+    def encode_spans(self, text: bytes) -> list[tuple[int, int, int]]: ...
+    def n_best(self, text: bytes, n: int) -> list[tuple[list[int], float]]: ...
+    def sample(
+        self, text: bytes, *, alpha: float, seed: int, n_best: int | None = None
+    ) -> list[int]: ...
+    @property
+    def vocab_size(self) -> int: ...

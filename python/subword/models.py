@@ -8,7 +8,19 @@ from subword import _core
 from subword.errors import VocabularyError
 from subword.types import Pair, TokenId
 
-__all__ = ["Bpe", "Ties", "Training", "bpe_from_ranks", "bpe_from_tokens"]
+__all__ = [
+    "Bpe",
+    "Model",
+    "Piece",
+    "PieceKind",
+    "Ties",
+    "Training",
+    "Unigram",
+    "WordPiece",
+    "bpe_from_ranks",
+    "bpe_from_tokens",
+    "compile_model",
+]
 
 Ties = Literal["greatest", "first", "hf", "smallest_id"]
 """How equal pair counts are decided; see ``subword.train_bpe``."""
@@ -45,6 +57,109 @@ class Bpe:
     merges: Sequence[Pair]
     whole_first: bool = False
     training: Training | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class WordPiece:
+    """Greedy longest match from the left.
+
+    Attributes:
+        vocab: Token of each id, as UTF-8.
+        unk_token: What a word becomes that the vocabulary cannot spell; None refuses it.
+        prefix: What tokens inside a word start with.
+        max_input_chars_per_word: Words of more characters are unknown as they stand.
+        training: How the vocabulary was learnt, where that is known.
+    """
+
+    vocab: Mapping[TokenId, bytes]
+    unk_token: str | None = "[UNK]"
+    prefix: str = "##"
+    max_input_chars_per_word: int = 100
+    training: Training | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if self.unk_token is not None and self.unk_token.encode() not in self.vocab.values():
+            raise VocabularyError(
+                f"the unknown token {self.unk_token!r:.40} is not in the vocabulary; add it, or "
+                "pass unk_token=None to refuse words that cannot be spelled"
+            )
+
+
+PieceKind = Literal["normal", "unknown", "control", "user_defined", "byte", "unused"]
+"""How a SentencePiece piece takes part in encoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An entry of a Unigram or SentencePiece vocabulary; its id is its place.
+
+    Attributes:
+        text: The piece, as UTF-8; spaces as the normalizer writes them.
+        score: Natural logarithm of its probability, or the SentencePiece BPE score.
+        kind: How it takes part.
+    """
+
+    text: bytes
+    score: float
+    kind: PieceKind = "normal"
+
+
+@dataclass(frozen=True, slots=True)
+class Unigram:
+    """The most probable segmentation.
+
+    Attributes:
+        pieces: The vocabulary in the order of the ids.
+        unk_id: The id of what no piece covers.
+        byte_fallback: Such characters become the byte pieces of their UTF-8.
+        fuse_unknown: Unknown characters in a row are one id.
+        single_precision: Add path scores as sentencepiece does, in 32 bits; HF uses 64.
+    """
+
+    pieces: Sequence[Piece]
+    unk_id: TokenId = 0
+    byte_fallback: bool = False
+    fuse_unknown: bool = True
+    single_precision: bool = True
+
+    @property
+    def vocab(self) -> dict[TokenId, bytes]:
+        """Piece of each id."""
+        return dict(enumerate(piece.text for piece in self.pieces))
+
+
+Model = Bpe | WordPiece | Unigram
+
+
+def compile_model(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
+    """Compile the kernel of a model.
+
+    Raises:
+        VocabularyError: Duplicate tokens or ids, or parts that name unknown tokens.
+    """
+    match model:
+        case Bpe():
+            vocab = model.vocab
+            return _core.Bpe(
+                list(vocab), list(vocab.values()), list(model.merges), whole_first=model.whole_first
+            )
+        case WordPiece():
+            tokens = [(token, token_id) for token_id, token in model.vocab.items()]
+            unknown = None if model.unk_token is None else model.unk_token.encode()
+            return _core.WordPiece(
+                tokens,
+                continuing_prefix=model.prefix.encode(),
+                unk_id=next((token_id for token, token_id in tokens if token == unknown), None),
+                max_input_chars_per_word=model.max_input_chars_per_word,
+            )
+        case Unigram():
+            return _core.Unigram(
+                [(piece.text, piece.score, piece.kind) for piece in model.pieces],
+                unk_id=model.unk_id,
+                byte_fallback=model.byte_fallback,
+                fuse_unknown=model.fuse_unknown,
+                single_precision=model.single_precision,
+            )
 
 
 def bpe_from_tokens(

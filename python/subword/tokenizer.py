@@ -6,7 +6,7 @@ changes one gives a new one. The named tokenizers are the same class with other 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,11 +20,13 @@ from subword.errors import (
     VocabSizeError,
     VocabularyError,
 )
-from subword.models import Bpe
+from subword.models import Bpe, Model, compile_model
+from subword.normalizers import Normalizer
 from subword.patterns import Pattern, pattern_name, resolve_pattern
-from subword.special_tokens import assign_ids, check_special_tokens
+from subword.pretokens import PretokenStep
+from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
 from subword.stream_decoder import StreamDecoder
-from subword.types import Encoding, Pair, Ragged, TextLike, TokenId, replace_surrogates
+from subword.types import Encoding, Ragged, TextLike, TokenId, replace_surrogates
 
 __all__ = ["Special", "Tokenizer"]
 
@@ -44,12 +46,18 @@ class Tokenizer:
         special_tokens: Reserved strings and their ids, in the order of the ids.
         pattern: The regular expressions that cut text into pre-tokens.
         memo_bytes: Most bytes that each thread may use to remember the ids of pre-tokens.
+        normalizer: What changes a text before it is cut.
+        pretokenizer: Steps that cut in place of the pattern; None for the pattern.
+        token_flags: How special tokens are told from other text, where that is not the default.
     """
 
-    model: Bpe
+    model: Model
     special_tokens: Mapping[str, TokenId] = field(default_factory=dict)
     pattern: Pattern = ()
     memo_bytes: int = 1 << 26
+    normalizer: Normalizer = ()
+    pretokenizer: Sequence[PretokenStep] | None = None
+    token_flags: Mapping[str, TokenFlags] = field(default_factory=dict)
     _kernel: _core.Tokenizer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,21 +66,24 @@ class Tokenizer:
         ordered = dict(sorted(self.special_tokens.items(), key=lambda item: item[1]))
         object.__setattr__(self, "special_tokens", ordered)
         self._check_special_ids()
+        vocab = None if isinstance(self.model, Bpe) else self.model.vocab
+        steps = self.pretokenizer
         compiled = _core.Tokenizer(
-            list(self.model.vocab),
-            list(self.model.vocab.values()),
-            list(self.model.merges),
-            list(ordered.items()),
+            compile_model(self.model),
+            [_added_token(token, ordered[token], self.token_flags.get(token)) for token in ordered],
             list(self.pattern),
-            whole_first=self.model.whole_first,
+            tokens=None if vocab is None else (list(vocab), list(vocab.values())),
+            normalizer=_core.Normalizer(list(self.normalizer)) if self.normalizer else None,
+            steps=None if steps is None else _core.Steps(list(steps)),
             memo_bytes=self.memo_bytes,
         )
         object.__setattr__(self, "_kernel", compiled)
 
     def _check_special_ids(self) -> None:
         taken: dict[int, str] = {}
+        vocab = self.model.vocab
         for token, token_id in self.special_tokens.items():
-            known = self.model.vocab.get(token_id)
+            known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
                 other = taken.get(token_id, known)
                 raise VocabularyError(
@@ -229,13 +240,15 @@ class Tokenizer:
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The merges in rank order, as byte strings."""
+        if not isinstance(self.model, Bpe):
+            return []
         vocab = self.model.vocab
         return [(vocab[left], vocab[right]) for left, right in self.model.merges]
 
     @property
     def merge_counts(self) -> list[int] | None:
         """Occurrences of each merge's pair when it was learnt; None where that is not known."""
-        training = self.model.training
+        training = self.model.training if isinstance(self.model, Bpe) else None
         return None if training is None else list(training.merge_counts)
 
     @property
@@ -285,21 +298,16 @@ class Tokenizer:
         return self.replace(special_tokens={**self.special_tokens, **added})
 
     def replace(self, **changes: Any) -> "Tokenizer":
-        """Give a tokenizer with other ``model``, ``special_tokens``, ``pattern`` or ``memo_bytes``."""
-        fields = {
-            "model": self.model,
-            "special_tokens": self.special_tokens,
-            "pattern": self.pattern,
-            "memo_bytes": self.memo_bytes,
-        }
-        unknown = changes.keys() - fields.keys()
+        """Give a tokenizer with other fields; ``pattern`` may be a name."""
+        current = {name: getattr(self, name) for name in _FIELDS}
+        unknown = changes.keys() - current.keys()
         if unknown:
             raise ArgumentError(
-                f"a tokenizer has no {sorted(unknown)[0]!r}; it has {', '.join(fields)}"
+                f"a tokenizer has no {sorted(unknown)[0]!r}; it has {', '.join(current)}"
             )
         if "pattern" in changes:
             changes["pattern"] = resolve_pattern(changes["pattern"])
-        return Tokenizer(**{**fields, **changes})
+        return Tokenizer(**{**current, **changes})
 
     def truncate(self, vocab_size: int) -> "Tokenizer":
         """Give the smaller tokenizer of the same training.
@@ -312,8 +320,8 @@ class Tokenizer:
             ArgumentError: The tokenizer does not come from a training of this library, so that
                 its ids need not be in the order of its merges.
         """
-        training = self.model.training
-        if training is None:
+        training = self.model.training if isinstance(self.model, Bpe) else None
+        if training is None or not isinstance(self.model, Bpe):
             raise ArgumentError("truncate needs a tokenizer that was trained by subword")
         n_removed = self.vocab_size - vocab_size
         n_kept = len(self.model.merges) - n_removed
@@ -338,25 +346,48 @@ class Tokenizer:
 
     def __hash__(self) -> int:
         """Hash the sizes and the special tokens."""
-        return hash((self.vocab_size, len(self.model.merges), tuple(self.special_tokens.items())))
+        return hash((type(self.model), self.vocab_size, tuple(self.special_tokens.items())))
 
     def _identity(self) -> tuple[object, ...]:
         model = self.model
-        merges: tuple[Pair, ...] = tuple(model.merges)
-        return (dict(model.vocab), merges, model.whole_first, self.special_tokens, self.pattern)
+        if isinstance(model, Bpe):
+            # How it was learnt does not show in the ids.
+            model = Bpe(dict(model.vocab), tuple(model.merges), model.whole_first)
+        flags = {token: self.token_flags.get(token, TokenFlags()) for token in self.special_tokens}
+        steps = None if self.pretokenizer is None else tuple(self.pretokenizer)
+        return (model, self.special_tokens, flags, self.pattern, tuple(self.normalizer), steps)
 
     def __repr__(self) -> str:
         """Give the kind and the sizes."""
         pattern = pattern_name(self.pattern) or self.pattern
         return (
             f"Tokenizer({type(self.model).__name__}, vocab_size={self.vocab_size}, "
-            f"{len(self.model.merges)} merges, {len(self.special_tokens)} special tokens, "
+            f"{len(self.merges)} merges, {len(self.special_tokens)} special tokens, "
             f"pattern={pattern!r:.60})"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the data; the kernels are compiled anew."""
-        return Tokenizer, (self.model, dict(self.special_tokens), self.pattern, self.memo_bytes)
+        return Tokenizer, tuple(getattr(self, name) for name in _FIELDS)
+
+
+_FIELDS = tuple(f.name for f in fields(Tokenizer) if f.init)
+
+
+def _added_token(
+    token: str, token_id: TokenId, flags: TokenFlags | None
+) -> tuple[str, int, bool, bool, bool, bool, bool, bool]:
+    flags = flags or TokenFlags()
+    return (
+        token,
+        token_id,
+        flags.special,
+        flags.normalized,
+        flags.lstrip,
+        flags.rstrip,
+        flags.single_word,
+        flags.control,
+    )
 
 
 def _checked(text: TextLike, errors: Errors) -> TextLike:

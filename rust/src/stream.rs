@@ -32,19 +32,28 @@ impl Tail {
         if self.bytes.len() < self.retry_at {
             return Ok(());
         }
-        let special = worker.tokenizer().recognized(&self.bytes, policy)?;
+        let tokenizer = worker.tokenizer();
+        let recognized = tokenizer.recognized(&self.bytes, policy)?;
+        let (special, normalized) = (&recognized.given, &recognized.normalized);
+        let Some(splitter) = tokenizer.plain_splitter().filter(|_| special.are_plain()) else {
+            // Whatever changes the text may look at all of it.
+            self.retry_at = usize::MAX;
+            return Ok(());
+        };
         let open = special.open_end(&self.bytes);
         let mut at = 0;
         while let Some((start, end, id)) =
             special.find(&self.bytes, at).filter(|found| found.0 < open)
         {
-            worker.encode_segment(self.bytes.get(at..start).unwrap_or_default(), ids, control)?;
+            let segment = self.bytes.get(at..start).unwrap_or_default();
+            worker.encode_segment(segment, false, normalized, ids, control)?;
             ids.push(id);
             at = end;
         }
         let rest = self.bytes.get(at..open.max(at)).unwrap_or_default();
-        let settled = worker.tokenizer().splitter().settled(rest)?;
-        worker.encode_segment(rest.get(..settled).unwrap_or_default(), ids, control)?;
+        let settled = splitter.settled(rest)?;
+        let front = rest.get(..settled).unwrap_or_default();
+        worker.encode_segment(front, false, normalized, ids, control)?;
         self.bytes.drain(..at + settled);
         self.retry_at = 2 * self.bytes.len();
         Ok(())

@@ -139,7 +139,8 @@ impl Splitter {
 const LOOK_AHEAD: usize = 16;
 
 /// Bytes of the whitespace at the end of `text`.
-fn trailing_spaces(text: &[u8]) -> usize {
+#[must_use]
+pub fn trailing_spaces(text: &[u8]) -> usize {
     let table = classes::ClassTable::shared();
     let mut kept = text;
     loop {
