@@ -211,3 +211,37 @@ class Unigram:
     ) -> list[int]: ...
     @property
     def vocab_size(self) -> int: ...
+
+def learn_pieces(
+    pretoken_counts: list[tuple[bytes, int]],
+    *,
+    vocab_size: int,
+    character_coverage: float = ...,
+    extra_alphabet: str = ...,
+    max_piece_length: int = ...,
+    seed_size: int = ...,
+    shrinking_factor: float = ...,
+    n_sub_iterations: int = ...,
+    n_threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> list[tuple[str, float]]: ...
+def learn_wordpiece(
+    pretoken_counts: list[tuple[bytes, int]],
+    *,
+    vocab_size: int,
+    max_merges: int | None,
+    score: str,
+    ties: str,
+    min_frequency: int,
+    continuing_prefix: str,
+    end_of_word_suffix: str,
+    special_tokens: list[str],
+    limit_alphabet: int | None,
+    character_coverage: float,
+    extra_alphabet: list[str],
+    all_forms: bool,
+    first_seen: list[int] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[
+    list[bytes], int, list[tuple[int, int, int, int, int, int]], str, list[tuple[str, int]], int
+]: ...
