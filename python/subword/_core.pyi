@@ -192,39 +192,7 @@ class WordPiece:
     def encode(self, word: bytes) -> list[int]: ...
     def encode_spans(self, word: bytes) -> list[tuple[int, int, int]]: ...
 
-@final
-class Unigram:
-    def __new__(
-        cls,
-        pieces: list[tuple[bytes, float, str]],
-        *,
-        unk_id: int,
-        byte_fallback: bool = False,
-        fuse_unknown: bool = True,
-        single_precision: bool = True,
-    ) -> Unigram: ...
-    def encode(self, text: bytes) -> list[int]: ...
-    def encode_spans(self, text: bytes) -> list[tuple[int, int, int]]: ...
-    def n_best(self, text: bytes, n: int) -> list[tuple[list[int], float]]: ...
-    def sample(
-        self, text: bytes, *, alpha: float, seed: int, n_best: int | None = None
-    ) -> list[int]: ...
-    @property
-    def vocab_size(self) -> int: ...
 
-def learn_pieces(
-    pretoken_counts: list[tuple[bytes, int]],
-    *,
-    vocab_size: int,
-    character_coverage: float = ...,
-    extra_alphabet: str = ...,
-    max_piece_length: int = ...,
-    seed_size: int = ...,
-    shrinking_factor: float = ...,
-    n_sub_iterations: int = ...,
-    n_threads: int = 1,
-    progress: Callable[[int], object] | None = None,
-) -> list[tuple[str, float]]: ...
 def learn_wordpiece(
     pretoken_counts: list[tuple[bytes, int]],
     *,

@@ -81,15 +81,15 @@ def train_unigram(
             f"tokens and {len(names)} bytes need {n_reserved}, and characters more"
         )
     learnt = _core.learn_pieces(
-        list(counts.items()),
-        vocab_size=vocab_size - n_reserved,
+        counts.table,
+        vocab_size - n_reserved,
         character_coverage=character_coverage,
         extra_alphabet=extra_alphabet,
         max_piece_length=max_piece_length,
         seed_size=seed_size,
         shrinking_factor=shrinking_factor,
         n_sub_iterations=n_sub_iterations,
-        n_threads=_core.thread_count(n_threads),
+        n_threads=n_threads,
         progress=progress,
     )
     pieces = [Piece(unk_token.encode(), 0.0, "unknown")]
