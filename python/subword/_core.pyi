@@ -192,22 +192,24 @@ class WordPiece:
     def encode(self, word: bytes) -> list[int]: ...
     def encode_spans(self, word: bytes) -> list[tuple[int, int, int]]: ...
 
-@final
-class Unigram:
-    def __new__(
-        cls,
-        pieces: list[tuple[bytes, float, str]],
-        *,
-        unk_id: int,
-        byte_fallback: bool = False,
-        fuse_unknown: bool = True,
-        single_precision: bool = True,
-    ) -> Unigram: ...
-    def encode(self, text: bytes) -> list[int]: ...
-    def encode_spans(self, text: bytes) -> list[tuple[int, int, int]]: ...
-    def n_best(self, text: bytes, n: int) -> list[tuple[list[int], float]]: ...
-    def sample(
-        self, text: bytes, *, alpha: float, seed: int, n_best: int | None = None
-    ) -> list[int]: ...
-    @property
-    def vocab_size(self) -> int: ...
+
+def learn_wordpiece(
+    pretoken_counts: list[tuple[bytes, int]],
+    *,
+    vocab_size: int,
+    max_merges: int | None,
+    score: str,
+    ties: str,
+    min_frequency: int,
+    continuing_prefix: str,
+    end_of_word_suffix: str,
+    special_tokens: list[str],
+    limit_alphabet: int | None,
+    character_coverage: float,
+    extra_alphabet: list[str],
+    all_forms: bool,
+    first_seen: list[int] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[
+    list[bytes], int, list[tuple[int, int, int, int, int, int]], str, list[tuple[str, int]], int
+]: ...

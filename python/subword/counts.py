@@ -5,7 +5,7 @@ size and tie rule trains from its table.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import Literal
 
@@ -139,6 +139,21 @@ class PretokenCounts(Mapping[bytes, int]):
     def counts(self) -> npt.NDArray[np.uint64]:
         """Give the counts in the order of the pre-tokens: shape (n,), uint64."""
         return self.table.counts()
+
+    def keep(self, wanted: Callable[[bytes], bool]) -> "PretokenCounts":
+        """Give the table of the pre-tokens that ``wanted`` accepts; the sizes stay those of all.
+
+        Examples:
+            >>> dict(PretokenCounts.from_mapping({"a": 1, " ": 2}).keep(lambda p: bool(p.strip())))
+            {b'a': 1}
+        """
+        kept = np.array([wanted(pretoken) for pretoken in self], dtype=bool)
+        pretokens = [p for p, k in zip(self, kept.tolist(), strict=True) if k]
+        ends = np.cumsum([len(p) for p in pretokens], dtype=np.uint64)
+        table = _core.PretokenTable(
+            b"".join(pretokens), ends, self.counts()[kept], self.table.first_seen()[kept]
+        )
+        return replace(self, table=table)
 
     def __add__(self, other: "PretokenCounts") -> "PretokenCounts":
         """Add the counts of two corpora; those of ``other`` come second.

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subword import _core
+from subword.decoders import Decoder, decode_tokens
 from subword.errors import (
     ArgumentError,
     UnknownTokenError,
@@ -26,6 +27,7 @@ from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.pretokens import PretokenStep
 from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
 from subword.stream_decoder import StreamDecoder
+from subword.templates import Template
 from subword.types import Encoding, Ragged, TextLike, TokenId, replace_surrogates
 
 __all__ = ["Special", "Tokenizer"]
@@ -49,6 +51,8 @@ class Tokenizer:
         normalizer: What changes a text before it is cut.
         pretokenizer: Steps that cut in place of the pattern; None for the pattern.
         token_flags: How special tokens are told from other text, where that is not the default.
+        template: Which special tokens stand around a text, or two, under ``template=True``.
+        decoder: How tokens become text; empty where they are the bytes of the text.
     """
 
     model: Model
@@ -58,6 +62,8 @@ class Tokenizer:
     normalizer: Normalizer = ()
     pretokenizer: Sequence[PretokenStep] | None = None
     token_flags: Mapping[str, TokenFlags] = field(default_factory=dict)
+    template: Template = field(default_factory=Template)
+    decoder: Decoder = ()
     _kernel: _core.Tokenizer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,6 +72,7 @@ class Tokenizer:
         ordered = dict(sorted(self.special_tokens.items(), key=lambda item: item[1]))
         object.__setattr__(self, "special_tokens", ordered)
         self._check_special_ids()
+        self.template.check(ordered)
         vocab = None if isinstance(self.model, Bpe) else self.model.vocab
         steps = self.pretokenizer
         compiled = _core.Tokenizer(
@@ -83,6 +90,10 @@ class Tokenizer:
         taken: dict[int, str] = {}
         vocab = self.model.vocab
         for token, token_id in self.special_tokens.items():
+            if not 0 <= token_id < 2**32 - 1:
+                raise VocabularyError(
+                    f"id {token_id} of special token {token!r:.40} is not from 0 to 2^32-2"
+                )
             known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
                 other = taken.get(token_id, known)
@@ -111,7 +122,7 @@ class Tokenizer:
                 U+FFFD in its place.
 
         Returns:
-            The ids; none for an empty text.
+            The ids; none for an empty text. Those of a pair follow, within the template if asked.
 
         Raises:
             TextError: A lone surrogate in a ``str``.
@@ -120,11 +131,15 @@ class Tokenizer:
             PatternError: The pattern passed its step limit.
             ArgumentError: A pair, for a tokenizer without a template for pairs.
         """
-        if pair is not None:
-            raise ArgumentError("this tokenizer has no template that joins a pair of texts")
         if errors == "replace":
             text = replace_surrogates(text)
-        return self._kernel.encode(text, special)
+        ids = self._kernel.encode(text, special)
+        if pair is None and not template:
+            return ids
+        pair_ids = None if pair is None else self.encode(pair, special=special, errors=errors)
+        if not template and pair_ids is not None:
+            return ids + pair_ids
+        return self.template.apply(ids, pair_ids, self.special_tokens)[0]
 
     def encode_array(
         self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
@@ -210,11 +225,22 @@ class Tokenizer:
             UnknownTokenIdError: An id outside the vocabulary, with its position.
             UnicodeDecodeError: Bytes that are no UTF-8 under ``errors="strict"``.
         """
-        return self._kernel.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors)
+        return self.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors)
 
     def decode_bytes(self, ids: Iterable[TokenId], *, skip_special: bool = False) -> bytes:
         """Give the bytes of ids, whatever they are. Raises as ``decode``."""
-        return self._kernel.decode_bytes(ids, skip_special=skip_special)
+        if not self.decoder:
+            return self._kernel.decode_bytes(ids, skip_special=skip_special)
+        hidden = self._special_ids() if skip_special else frozenset()
+        tokens = [self.token_bytes(token_id) for token_id in ids if token_id not in hidden]
+        return decode_tokens(tokens, self.decoder)
+
+    def _special_ids(self) -> frozenset[TokenId]:
+        return frozenset(
+            token_id
+            for token, token_id in self.special_tokens.items()
+            if self.token_flags.get(token, TokenFlags()).special
+        )
 
     def decode_batch(
         self,
@@ -228,7 +254,7 @@ class Tokenizer:
 
     def stream_decoder(self) -> StreamDecoder:
         """Give a decoder for ids that arrive one at a time."""
-        return StreamDecoder(self.token_bytes)
+        return StreamDecoder(self.token_bytes, self.decoder)
 
     @property
     def vocab(self) -> dict[TokenId, bytes]:
@@ -281,7 +307,7 @@ class Tokenizer:
         Raises:
             UnknownTokenError: The byte string is no token.
         """
-        token = token.encode() if isinstance(token, str) else token
+        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
         token_id = self._kernel.token_id(token)
         if token_id is None:
             raise UnknownTokenError(f"{token[:40]!r} is not a token; encode it to get its ids")
@@ -355,7 +381,8 @@ class Tokenizer:
             model = Bpe(dict(model.vocab), tuple(model.merges), model.whole_first)
         flags = {token: self.token_flags.get(token, TokenFlags()) for token in self.special_tokens}
         steps = None if self.pretokenizer is None else tuple(self.pretokenizer)
-        return (model, self.special_tokens, flags, self.pattern, tuple(self.normalizer), steps)
+        rest = (self.pattern, tuple(self.normalizer), steps, self.template, self.decoder)
+        return (model, self.special_tokens, flags, *rest)
 
     def __repr__(self) -> str:
         """Give the kind and the sizes."""

@@ -135,11 +135,17 @@ def test_ranks_may_stand_in_any_order_among_the_bytes(
 
 
 def quick_twin(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
-    """The rule of the twin, without its look at every pair again after every rank."""
+    """The rule of the twin, which looks at no pair again that has not changed."""
+    never = len(ranks)
     tokens = [bytes([byte]) for byte in pretoken]
-    while ranked := {pair for pair in pairwise(tokens) if pair in ranks}:
-        best = min(ranked, key=ranks.__getitem__)
-        tokens = twin.replace_pair(tokens, best, best[0] + best[1])
+    ranked = [ranks.get(pair, never) for pair in pairwise(tokens)]
+    while (rank := min(ranked, default=never)) < never:
+        place = ranked.index(rank)
+        tokens[place : place + 2] = [tokens[place] + tokens[place + 1]]
+        del ranked[place]
+        for changed in (place - 1, place):
+            if 0 <= changed < len(ranked):
+                ranked[changed] = ranks.get((tokens[changed], tokens[changed + 1]), never)
     return tokens
 
 
