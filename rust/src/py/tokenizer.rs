@@ -20,8 +20,8 @@ use crate::parallel::{Control, for_each, n_threads};
 use crate::special::SpecialToken;
 use crate::split::Splitter;
 use crate::stream::Tail;
-use crate::worker::locate;
 use crate::tokenizer::{AddedToken, Cutter, Parts, Policy, Tokenizer as Kernel};
+use crate::worker::locate;
 
 /// Texts from this size on are encoded on a thread that can be interrupted.
 const LONG: usize = 1 << 18;

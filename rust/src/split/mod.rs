@@ -10,8 +10,8 @@ pub mod scripts;
 mod stand_in;
 pub mod steps;
 
-pub use engine::{Engine, STEP_LIMIT};
 use classes::bit;
+pub use engine::{Engine, STEP_LIMIT};
 use stand_in::StandIn;
 
 use crate::error::Result;
@@ -165,6 +165,24 @@ fn open_run(text: &[u8]) -> usize {
         }
         run = kind;
         end -= n_bytes;
+    }
+}
+
+/// Bytes of the whitespace at the end of `text`.
+#[must_use]
+pub fn trailing_spaces(text: &[u8]) -> usize {
+    let table = classes::ClassTable::shared();
+    let mut kept = text;
+    loop {
+        let n_bytes = (1..=3).find(|&n| {
+            kept.len().checked_sub(n).and_then(|at| classes::decode_utf8(&kept[at..])).is_some_and(
+                |(code_point, length)| {
+                    length == n && table.of(code_point) & classes::bit::SPACE != 0
+                },
+            )
+        });
+        let Some(n_bytes) = n_bytes else { return text.len() - kept.len() };
+        kept = &kept[..kept.len() - n_bytes];
     }
 }
 
