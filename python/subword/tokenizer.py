@@ -131,9 +131,7 @@ class Tokenizer:
             PatternError: The pattern passed its step limit.
             ArgumentError: A pair, for a tokenizer without a template for pairs.
         """
-        if errors == "replace":
-            text = replace_surrogates(text)
-        ids = self._kernel.encode(text, special)
+        ids = self._kernel.encode(_checked(text, errors), special)
         if pair is None and not template:
             return ids
         pair_ids = None if pair is None else self.encode(pair, special=special, errors=errors)
@@ -171,8 +169,8 @@ class Tokenizer:
             raise ArgumentError("texts is a single text; pass a list of texts, or call encode")
         if n_threads is not None and n_threads < 1:
             raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
-        if errors == "replace":
-            texts = [replace_surrogates(text) for text in texts]
+        if errors != "strict":
+            texts = [_checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
         return Ragged(ids, bounds)
 
@@ -344,7 +342,8 @@ class Tokenizer:
         Raises:
             VocabSizeError: More than there are, or fewer than the bytes and special tokens.
             ArgumentError: The tokenizer does not come from a training of this library, so that
-                its ids need not be in the order of its merges.
+                its ids need not be in the order of its merges; or special tokens were added
+                behind them.
         """
         training = self.model.training if isinstance(self.model, Bpe) else None
         if training is None or not isinstance(self.model, Bpe):
@@ -355,6 +354,12 @@ class Tokenizer:
             smallest = self.vocab_size - len(self.model.merges)
             raise VocabSizeError(
                 f"vocab_size is {vocab_size}, but this training gives {smallest} to {self.vocab_size}"
+            )
+        behind = [t for t, token_id in self.special_tokens.items() if token_id >= vocab_size]
+        if behind:
+            raise ArgumentError(
+                f"special token {behind[0]!r:.40} has an id behind the merges that would go; "
+                "truncate first, then add it"
             )
         model = Bpe(
             {token_id: token for token_id, token in self.model.vocab.items() if token_id < vocab_size},
@@ -418,4 +423,8 @@ def _added_token(
 
 
 def _checked(text: TextLike, errors: Errors) -> TextLike:
-    return replace_surrogates(text) if errors == "replace" else text
+    if errors == "replace":
+        return replace_surrogates(text)
+    if errors != "strict":
+        raise ArgumentError(f"errors is {errors!r:.40}; it is 'strict' or 'replace'")
+    return text

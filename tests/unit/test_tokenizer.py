@@ -45,7 +45,7 @@ CORPUS = [
 @cache
 def trained(name: str = "gpt2", specials: bool = True) -> Tokenizer:
     # With one pre-token a document merges cross everything that a wrong cut could cut.
-    tok = train_bpe(CORPUS * 2, 256 + 8 + 180, SPECIALS, pattern="none")
+    tok = train_bpe(CORPUS * 2, 256 + 8 + 150, SPECIALS, pattern="none")
     tok = tok.replace(pattern=name)
     return tok if specials else tok.replace(special_tokens={})
 
@@ -163,7 +163,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_every_cut_of_a_hostile_text_gives_the_ids_of_the_whole(text: str, name: str) -> None:
     tok = trained(name)
     expected = tok.encode(text)
@@ -175,6 +175,18 @@ def test_every_cut_of_a_hostile_text_gives_the_ids_of_the_whole(text: str, name:
     for size in (2, 3, 5, 17, 64):
         parts = [raw[at : at + size] for at in range(0, len(raw), size)]
         assert list(tok.encode_iterable(parts)) == expected
+
+
+def test_o200k_takes_any_number_of_capitals_back_from_a_word() -> None:
+    # The cut between the last Chinese character and the capitals goes when a small letter comes.
+    tok = Tokenizer(Bpe(BYTES | {256: b"\xadA"}, ((0xAD, 0x41),))).replace(pattern="o200k")
+    text = "中中中" + "A" * 50 + "b"
+    assert 256 in tok.encode(text)
+    assert 256 not in tok.encode(text[:-1])
+    assert list(tok.encode_iterable([text[:-1], text[-1]])) == tok.encode(text)
+    assert list(tok.encode_iterable([text.encode()[:-1] + b"\xc3", b"\xa9"])) == tok.encode(
+        text[:-1] + "é"
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("none", "deepseek")])
@@ -461,7 +473,7 @@ def test_special_tokens_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [-1, 444, 10**6, 2**32 - 1, 2**32, 2**32 + 97, 2**63, 2**64 + 97, -(2**70), np.int64(-1), np.uint64(2**63)]
+    "bad", [-1, 414, 10**6, 2**32 - 1, 2**32, 2**32 + 97, 2**63, 2**64 + 97, -(2**70), np.int64(-1), np.uint64(2**63)]
 )  # fmt: skip
 def test_an_id_outside_the_vocabulary_is_refused_with_its_position(bad: int) -> None:
     tok = trained()
@@ -522,7 +534,7 @@ def test_tokens_and_ids_are_looked_up() -> None:
             tok.token_id(unknown)
 
 
-@given(st.lists(st.integers(0, 443), max_size=30))
+@given(st.lists(st.integers(0, 413), max_size=30))
 def test_b32_a_stream_of_ids_joins_to_the_decoded_whole(ids: list[int]) -> None:
     tok = trained()
     decoder = tok.stream_decoder()
@@ -585,11 +597,6 @@ def test_what_is_no_text_is_refused(bad: Any) -> None:
     for call in (tok.encode, tok.encode_array, tok.count_tokens, tok.encode_spans):
         with pytest.raises(TypeError, match="str or bytes"):
             call(bad)
-
-
-def test_a_pair_needs_a_template() -> None:
-    with pytest.raises(ArgumentError):
-        trained().encode("a", "b")
 
 
 # Law 10: frozen, picklable, thread-safe, fork-safe, interruptible.
@@ -671,15 +678,11 @@ def test_truncate_gives_the_smaller_training() -> None:
         Tokenizer(Bpe(BYTES, ())).truncate(256)
 
 
-def test_truncate_after_special_tokens_were_added_keeps_what_it_must() -> None:
+def test_truncate_refuses_to_cut_below_special_tokens_that_were_added() -> None:
     tok = train_bpe(CORPUS * 2, 340, ["<s>"]).with_special_tokens(["<new>"])
-    try:
-        small = tok.truncate(300)
-    except (ArgumentError, VocabSizeError):
-        return
-    assert small.vocab_size == 300
-    text = "".join(CORPUS) + "<new>"
-    assert small.decode(small.encode(text)) == text
+    with pytest.raises(ArgumentError, match="<new>"):
+        tok.truncate(300)
+    assert tok.truncate(341) == tok
 
 
 def test_threads_share_one_tokenizer() -> None:
