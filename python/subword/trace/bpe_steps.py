@@ -64,9 +64,10 @@ def bpe(
     Subword Units", algorithm 1; over bytes as in GPT-2 (Radford et al. 2019, section 2.2).
 
     Examples:
-        >>> print(bpe("the cat in the hat", n_merges=1, pattern="none", ties="first").steps[0])
+        >>> trace = bpe("the cat in the hat", n_merges=1, pattern="none", ties="first")
+        >>> print(trace.steps[0])
         1. t + h (2) -> th, id 256
-           one of 5 with the greatest count 2; ties='first' takes the pair that is seen first, as the words are cut now
+           one of 4 with the greatest count 2; ties='first' takes the pair seen first
            th|e|␠|c|a|t|␠|i|n|␠|th|e|␠|h|a|t
     """
     if (vocab_size is None) == (n_merges is None):
@@ -151,7 +152,7 @@ def _over_bytes(
             return ord(BYTE_CHARACTERS[token_id]) if token_id < 256 else 0x110000 + token_id
         return token_id
 
-    words = [(word.count, tuple(word.pretoken)) for word in counted]
+    words = [(word.occurrences, tuple(word.pretoken)) for word in counted]
     rules = Rules("frequency", ties, may_merge, number_of, top)
     return MergeTrace(
         algorithm="bpe",

@@ -389,9 +389,7 @@ def as_dict(record: object) -> Any:
         ['\\xe5', 'a']
     """
     if is_dataclass(record) and not isinstance(record, type):
-        return {
-            field.name: as_dict(getattr(record, field.name)) for field in fields(record)
-        }
+        return {field.name: as_dict(getattr(record, field.name)) for field in fields(record)}
     if isinstance(record, Mapping):
         return {str(key): as_dict(value) for key, value in record.items()}
     if isinstance(record, tuple | list):

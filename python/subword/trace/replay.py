@@ -22,8 +22,8 @@ Scored = tuple[Fraction, Pair, int, tuple[int, int]]
 """Score of a pair, the pair, its count, and the counts of its symbols."""
 
 _RULES_IN_WORDS: Final = {
-    "greatest": "the pair whose spellings are lexicographically greatest",
-    "first": "the pair that is seen first, as the words are cut now",
+    "greatest": "the lexicographically greatest pair",
+    "first": "the pair seen first",
     "hf": "the smallest pair of ids, bytes numbered as their printable GPT-2 characters",
     "smallest_id": "the smallest pair of ids",
 }

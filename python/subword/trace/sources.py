@@ -28,12 +28,12 @@ class Counted(NamedTuple):
 
     Attributes:
         pretoken: Its bytes.
-        count: Occurrences; positive.
+        occurrences: Positive.
         first_seen: Byte position of the first, the documents laid end to end.
     """
 
     pretoken: bytes
-    count: int
+    occurrences: int
     first_seen: int
 
 
@@ -65,7 +65,7 @@ def read_words(
 
     Examples:
         >>> read_words("to be or", "whitespace", (), keep_whitespace=False)[1]
-        Counted(pretoken=b'be', count=1, first_seen=3)
+        Counted(pretoken=b'be', occurrences=1, first_seen=3)
     """
     tokens = check_special_tokens(special_tokens)
     if isinstance(source, Mapping):

@@ -67,17 +67,21 @@ def unigram(
 
     Examples:
         >>> trace = unigram({"hug": 10, "pug": 5, "hugs": 5}, 6)
-        >>> [piece.piece for piece in trace.pieces], [step.kind for step in trace.steps]
-        (['ug', 'hug', 'p', 's', 'g', 'h'], ['estimate', 'estimate', 'prune', 'estimate', 'estimate'])
+        >>> [piece.piece for piece in trace.pieces]
+        ['hug', 'g', 'u', 'p', 's', 'h']
+        >>> [step.kind for step in trace.steps]
+        ['estimate', 'estimate', 'prune', 'estimate', 'estimate']
         >>> [str(word) for word in trace.segmentations]
-        ['hug ×10', 'hug|s ×5', 'p|ug ×5']
+        ['hug ×10', 'hug|s ×5', 'p|u|g ×5']
     """
     if top < 1 or n_sub_iterations < 1 or not 0 < shrinking_factor < 1:
         raise ArgumentError(
             f"top is {top}, n_sub_iterations {n_sub_iterations}, shrinking_factor "
             f"{shrinking_factor}; expected at least 1, at least 1, and between 0 and 1"
         )
-    counted = read_words(source, pattern, check_special_tokens(special_tokens), keep_whitespace=False)
+    counted = read_words(
+        source, pattern, check_special_tokens(special_tokens), keep_whitespace=False
+    )
     texts: Counter[str] = Counter()
     for pretoken, count, _ in counted:
         texts[(_METASPACE if metaspace else "") + _decoded(pretoken)] += count
@@ -146,9 +150,10 @@ def _estimated(
     top: int,
 ) -> UnigramStep:
     gone = [piece for piece in before if piece not in scores]
-    reason = "scores from expected counts"
-    if gone:
-        reason += f"; {len(gone)} pieces are expected fewer than {twin.LEAST_EXPECTED} times and go"
+    reason = (
+        "new scores from expected counts; pieces expected fewer than "
+        f"{twin.LEAST_EXPECTED} times go: {len(gone)}"
+    )
     losses = (Loss(piece, 0, None, tuple(_path(piece, scores))) for piece in sorted(gone)[:top])
     return _step("estimate", words, scores, expected, tuple(losses), reason, top)
 
@@ -161,9 +166,7 @@ def _pruned(
     n_kept: int,
     top: int,
 ) -> UnigramStep:
-    counts = Counter(
-        {piece: 0 for piece in before}
-    )
+    counts: Counter[str] = Counter(dict.fromkeys(before, 0))
     for word, count in words.items():
         for piece in _path(word, before):
             counts[piece] += count

@@ -95,7 +95,7 @@ def learn_characters(
     top: int,
 ) -> MergeTrace:
     """Learn merges of characters; ``vocab_size`` or ``n_merges`` says how many."""
-    rows = [(word.pretoken, word.count) for word in counted]
+    rows = [(word.pretoken, word.occurrences) for word in counted]
     possible = check_work(counted, max(vocab_size or n_merges or 0, 0))
     learned = learn_wordpiece(
         rows,
