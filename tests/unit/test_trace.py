@@ -29,7 +29,6 @@ from subword.reference import unigram as unigram_twin
 from subword.reference import wordpiece as wordpiece_twin
 from subword.reference.pretokens import split
 from subword.tokenizer import Tokenizer
-from subword.trace.records import readable
 from subword.trace.sources import MAX_SOURCE_BYTES
 from subword.training.bpe import train_bpe
 
@@ -50,11 +49,11 @@ SMALL_MERGES = [(b"t", b"h"), (b" ", b"c"), (b" ", b"a"), (b"th", b"e"), (b" a",
 
 
 def shown(words):
-    return ["|".join(map(readable, word.symbols)) for word in words]
+    return ["|".join(map(trace.readable, word.symbols)) for word in words]
 
 
 def spelled(merges):
-    return [" ".join(map(readable, pair)) for pair in merges]
+    return [" ".join(map(trace.readable, pair)) for pair in merges]
 
 
 def ranks_tokenizer(shared, name, pattern):

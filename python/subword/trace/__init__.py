@@ -7,21 +7,17 @@ part of it, or give it to ``as_dict`` for JSON.
 
 from subword.trace.bpe_steps import bpe
 from subword.trace.encode_steps import encode
+from subword.trace.plain import as_dict, readable
 from subword.trace.records import (
     Candidate,
     EncodedPart,
     EncodeTrace,
-    Loss,
     MergeApplied,
     MergeStep,
     MergeTrace,
-    PieceScore,
-    UnigramStep,
-    UnigramTrace,
     Word,
-    as_dict,
-    readable,
 )
+from subword.trace.unigram_records import Loss, PieceScore, UnigramStep, UnigramTrace
 from subword.trace.unigram_steps import unigram
 from subword.trace.wordpiece_steps import wordpiece
 

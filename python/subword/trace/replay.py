@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from subword.errors import ArgumentError
-from subword.trace.records import Candidate, MergeStep, Symbol, Word
+from subword.trace.plain import Symbol
+from subword.trace.records import Candidate, MergeStep, Word
 from subword.types import Pair, TokenId
 
 __all__ = ["IdWord", "Rules", "check_steps", "named", "replay"]

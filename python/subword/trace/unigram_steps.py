@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from subword.errors import ArgumentError, TextError, VocabSizeError
 from subword.reference import unigram as twin
 from subword.special_tokens import check_special_tokens
-from subword.trace.records import Loss, PieceScore, UnigramStep, UnigramTrace, Word
+from subword.trace.records import Word
 from subword.trace.sources import TraceSource, read_words
+from subword.trace.unigram_records import Loss, PieceScore, UnigramStep, UnigramTrace
 
 __all__ = ["unigram"]
 
