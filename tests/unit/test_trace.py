@@ -398,6 +398,17 @@ def test_records_are_json_and_print(record):
         setattr(record, fields(record)[0].name, None)
 
 
+def test_bytes_that_are_no_text():
+    words = {b"\xff\xfea": 2, b"a\xff": 1}
+    learnt = trace.bpe(words, n_merges=1)
+    assert learnt.merges == [(b"\xff", b"\xfe")]
+    assert "\\xff + \\xfe (2)" in str(learnt)
+    tok = Tokenizer(bpe_from_tokens(learnt.vocab, learnt.merges))
+    assert trace.encode(tok, b"\xff\xfe\xff").ids == (256, 255)
+    assert trace.encode(tok, b"").ids == ()
+    assert trace.wordpiece(words, 0).words[0].symbols == ("\ufffd", "##\ufffd", "##a")
+
+
 def test_json_tells_bytes_apart():
     assert trace.as_dict((b"\xe5", rb"\xe5", "é".encode(), Fraction(1, 20))) == [
         *("\\xe5", "\\\\xe5", "é", "1/20")
@@ -464,12 +475,14 @@ def test_traces_too_long_to_keep_are_refused():
     tok = Tokenizer(bpe_from_tokens({0: b"a", 1: b"aa"}, [(b"a", b"a")]))
     with pytest.raises(ArgumentError, match="less text"):
         trace.encode(tok, "a" * 10_000)
+    with pytest.raises(ArgumentError, match="excerpt"):
+        trace.encode(tok, "a" * (MAX_SOURCE_BYTES + 1))
 
 
 def test_tokenizers_that_do_more_are_refused():
     class Shouting(Tokenizer):
         def encode(self, text, pair=None, **options):
-            return super().encode(text.upper(), pair, **options)
+            return super().encode(bytes(text).upper(), pair, **options)
 
     vocab = {byte: bytes([byte]) for byte in range(256)}
     with pytest.raises(ArgumentError, match="more than a trace knows"):

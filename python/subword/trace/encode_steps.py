@@ -11,6 +11,7 @@ from subword.reference.pretokens import split, text_bytes
 from subword.reference.special_tokens import cut
 from subword.tokenizer import Special, Tokenizer
 from subword.trace.records import EncodedPart, EncodeTrace, MergeApplied
+from subword.trace.sources import MAX_SOURCE_BYTES
 from subword.types import TextLike
 
 __all__ = ["encode"]
@@ -53,8 +54,12 @@ def encode(tok: Tokenizer, text: TextLike, *, special: Special = "recognize") ->
         raise ArgumentError(
             f"the tokenizer's model is {type(tok.model).__name__}; a trace of encoding knows Bpe"
         )
-    expected = tok.encode(text, special=special)  # refuses what cannot be encoded
     whole = text_bytes(text)
+    if len(whole) > MAX_SOURCE_BYTES:
+        raise ArgumentError(
+            f"the text has {len(whole)} bytes, and a trace takes {MAX_SOURCE_BYTES}; give an excerpt"
+        )
+    expected = tok.encode(whole, special=special)  # refuses what cannot be encoded
     pieces = _pieces(tok, whole, special)
     n_parts = sum(len(piece) ** 2 // 2 for piece, is_special in pieces if not is_special)
     if n_parts > MAX_PARTS:

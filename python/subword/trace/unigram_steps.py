@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from subword.errors import ArgumentError, TextError, VocabSizeError
 from subword.reference import unigram as twin
@@ -13,10 +14,10 @@ from subword.trace.unigram_records import Loss, PieceScore, UnigramStep, Unigram
 
 __all__ = ["unigram"]
 
-MAX_WORD_CHARACTERS = 1_000
+MAX_WORD_CHARACTERS: Final = 200
 """Characters of a word; the twin looks at every substring."""
 
-_METASPACE = "▁"
+_METASPACE: Final = "▁"
 
 
 def unigram(

@@ -1,7 +1,7 @@
 """WordPiece, and BPE over characters, learnt step by step."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from subword.reference.bpe import Ties
 from subword.reference.wordpiece import learn_wordpiece, spell
@@ -14,7 +14,7 @@ from subword.types import Pair
 __all__ = ["learn_characters", "wordpiece"]
 
 # As many tokens as no source of a trace can need.
-_NO_LIMIT = 1 << 40
+_NO_LIMIT: Final = 1 << 40
 
 
 def wordpiece(
