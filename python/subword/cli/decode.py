@@ -15,6 +15,8 @@ from subword.formats import load
 __all__ = ["run"]
 
 _BLOCK_BYTES = 1 << 16
+_LONGEST_NUMBER = 100
+"""Digits after which what is read is no id, whatever follows."""
 _AS_SPACES = bytes.maketrans(b"[],", b"   ")
 
 Kind = Literal["text", "uint16", "uint32"]
@@ -64,26 +66,19 @@ def _written_numbers() -> Iterator[list[int]]:
         batch = _numbers(parts, done)
         done += len(batch)
         yield batch
+        if len(rest) > _LONGEST_NUMBER:
+            break
     yield _numbers(rest.split(), done)
 
 
 def _numbers(parts: list[bytes], done: int) -> list[int]:
-    try:
-        return [int(part) for part in parts]
-    except ValueError:
-        at, wrong = next((at, part) for at, part in enumerate(parts) if not _is_number(part))
-        shown = wrong.decode("utf-8", "backslashreplace")
-        raise ArgumentError(
-            f"id {done + at} is {shown!r:.40}; expected whole numbers with spaces between them"
-        ) from None
-
-
-def _is_number(part: bytes) -> bool:
-    try:
-        int(part)
-    except ValueError:
-        return False
-    return True
+    for at, part in enumerate(parts):
+        if not part.isdigit() or len(part) > _LONGEST_NUMBER:
+            shown = part[:40].decode("utf-8", "backslashreplace")
+            raise ArgumentError(
+                f"id {done + at} is {shown!r}; expected whole numbers with spaces between them"
+            )
+    return [int(part) for part in parts]
 
 
 def _words(dtype: Kind) -> Iterator[list[int]]:
