@@ -6,6 +6,7 @@ size and tie rule trains from its table.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from subword import _core
 from subword.corpus import Files, document_cut, resolve_sources
+from subword.counts_parquet import read_counts, write_counts
 from subword.errors import ArgumentError, CountOverflowError, CountsError, EmptyCorpusError
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
@@ -96,6 +98,41 @@ class PretokenCounts(Mapping[bytes, int]):
             special_tokens=check_special_tokens(special_tokens),
             n_bytes=n_bytes,
             n_documents=0,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table as Parquet, whole or not at all; see ``subword.counts_parquet``.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            OSError: The file cannot be written.
+        """
+        about = {
+            "pattern": self.pattern,
+            "special_tokens": self.special_tokens,
+            "n_bytes": self.n_bytes,
+            "n_documents": self.n_documents,
+            "sources": self.sources,
+        }
+        write_counts(path, self.table, about)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "PretokenCounts":
+        """Read a table that ``save`` wrote.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            SourceError: The file cannot be opened.
+            CountsError: The file is damaged, or is no count table.
+        """
+        table, about = read_counts(path)
+        return cls(
+            table,
+            pattern=resolve_pattern(about["pattern"]),
+            special_tokens=check_special_tokens(about["special_tokens"]),
+            n_bytes=about["n_bytes"],
+            n_documents=about["n_documents"],
+            sources=tuple(about["sources"]),
         )
 
     def __len__(self) -> int:
