@@ -82,7 +82,9 @@ class PretokenCounts(Mapping[bytes, int]):
             if count < 0:
                 raise CountsError(f"pre-token {pretoken[:40]!r} has the count {count}, below 0")
             if count > _U64_MAX:
-                raise CountOverflowError(f"pre-token {pretoken[:40]!r} has the count {count} > 2^64-1")
+                raise CountOverflowError(
+                    f"pre-token {pretoken[:40]!r} has the count {count} > 2^64-1"
+                )
         lengths = np.array([len(pretoken) for pretoken in pretokens], np.uint64)
         ends = np.cumsum(lengths, dtype=np.uint64)
         table = _core.PretokenTable(
@@ -200,7 +202,8 @@ class PretokenCounts(Mapping[bytes, int]):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise CountsError(
-                    f"the tables were counted with different {what}: {mine!r:.80} and {theirs!r:.80}; "
+                    f"the tables were counted with different {what}: "
+                    f"{mine!r:.80} and {theirs!r:.80}; "
                     "count both corpora the same way"
                 )
         return PretokenCounts(

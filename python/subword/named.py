@@ -91,7 +91,7 @@ class WordPieceTokenizer(Tokenizer):
         self,
         vocab: Sequence[str] | Mapping[str, TokenId],
         *,
-        unk_token: str = "[UNK]",  # noqa: S107
+        unk_token: str = "[UNK]",
         prefix: str = "##",
         max_input_chars_per_word: int = 100,
         special_tokens: Iterable[str] | None = None,

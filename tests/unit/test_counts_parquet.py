@@ -190,7 +190,7 @@ def test_every_kind_of_damage_is_refused_or_harmless(
         try:
             loaded = PretokenCounts.load(damaged)
         except CountsError as error:
-            assert str(damaged) in str(error)
+            assert str(damaged) in str(error)  # noqa: PT017  # either outcome may be right
             refused += 1
         else:
             # What no checksum covers, such as the page headers' statistics or a name in the
