@@ -7,6 +7,27 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Bpe",
+    "DocumentReader",
+    "Normalizer",
+    "PretokenCounter",
+    "PretokenTable",
+    "Steps",
+    "TextStream",
+    "Tokenizer",
+    "Unigram",
+    "WordPiece",
+    "class_ranges",
+    "learn_merges",
+    "learn_pieces",
+    "learn_wordpiece",
+    "merges_from_ranks",
+    "script_ranges",
+    "split",
+    "thread_count",
+]
+
 _Text = str | bytes
 
 @final
@@ -95,7 +116,7 @@ class Tokenizer:
         self, text: _Text, special: str | Iterable[str]
     ) -> list[tuple[int, int, int, int, int]]: ...
     def decode_bytes(self, ids: Iterable[int], *, skip_special: bool = False) -> bytes: ...
-    def token_bytes(self, id: int) -> bytes | None: ...
+    def token_bytes(self, token_id: int) -> bytes | None: ...
     def token_id(self, token: bytes) -> int | None: ...
     def stream(self, special: str | Iterable[str]) -> TextStream: ...
 
@@ -162,6 +183,7 @@ def learn_pieces(
 def merges_from_ranks(ids: list[int], tokens: list[bytes]) -> list[tuple[int, int]]: ...
 def split(text: bytes, patterns: list[str], *, engine: bool = False) -> list[bytes]: ...
 def thread_count(wanted: int | None = None) -> int: ...
+
 @final
 class Normalizer:
     def __new__(cls, steps: Sequence[object]) -> Normalizer: ...
@@ -191,7 +213,6 @@ class WordPiece:
     ) -> WordPiece: ...
     def encode(self, word: bytes) -> list[int]: ...
     def encode_spans(self, word: bytes) -> list[tuple[int, int, int]]: ...
-
 
 def learn_wordpiece(
     pretoken_counts: list[tuple[bytes, int]],

@@ -6,7 +6,11 @@ size and tie rule trains from its table.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+<<<<<<< HEAD
 from operator import index
+=======
+from os import PathLike
+>>>>>>> main
 from typing import Literal
 
 import numpy as np
@@ -14,6 +18,7 @@ import numpy.typing as npt
 
 from subword import _core
 from subword.corpus import Files, document_cut, resolve_sources
+<<<<<<< HEAD
 from subword.errors import (
     ArgumentError,
     CountOverflowError,
@@ -21,6 +26,10 @@ from subword.errors import (
     EmptyCorpusError,
     TextError,
 )
+=======
+from subword.counts_parquet import read_counts, write_counts
+from subword.errors import ArgumentError, CountOverflowError, CountsError, EmptyCorpusError
+>>>>>>> main
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.types import Sources, TextLike, replace_surrogates
@@ -82,7 +91,19 @@ class PretokenCounts(Mapping[bytes, int]):
             CountOverflowError: A count, or their sum, does not fit in 64 bits.
         """
         pretokens = [_to_bytes(pretoken) for pretoken in counts]
+<<<<<<< HEAD
         numbers = [_checked_count(*row) for row in zip(pretokens, counts.values(), strict=True)]
+=======
+        for pretoken, count in zip(pretokens, counts.values(), strict=True):
+            if not pretoken:
+                raise CountsError("a pre-token is empty; leave it out")
+            if count < 0:
+                raise CountsError(f"pre-token {pretoken[:40]!r} has the count {count}, below 0")
+            if count > _U64_MAX:
+                raise CountOverflowError(
+                    f"pre-token {pretoken[:40]!r} has the count {count} > 2^64-1"
+                )
+>>>>>>> main
         lengths = np.array([len(pretoken) for pretoken in pretokens], np.uint64)
         ends = np.cumsum(lengths, dtype=np.uint64)
         table = _core.PretokenTable(
@@ -98,6 +119,41 @@ class PretokenCounts(Mapping[bytes, int]):
             special_tokens=check_special_tokens(special_tokens),
             n_bytes=n_bytes,
             n_documents=0,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table as Parquet, whole or not at all; see ``subword.counts_parquet``.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            OSError: The file cannot be written.
+        """
+        about = {
+            "pattern": self.pattern,
+            "special_tokens": self.special_tokens,
+            "n_bytes": self.n_bytes,
+            "n_documents": self.n_documents,
+            "sources": self.sources,
+        }
+        write_counts(path, self.table, about)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "PretokenCounts":
+        """Read a table that ``save`` wrote.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            SourceError: The file cannot be opened.
+            CountsError: The file is damaged, or is no count table.
+        """
+        table, about = read_counts(path)
+        return cls(
+            table,
+            pattern=resolve_pattern(about["pattern"]),
+            special_tokens=check_special_tokens(about["special_tokens"]),
+            n_bytes=about["n_bytes"],
+            n_documents=about["n_documents"],
+            sources=tuple(about["sources"]),
         )
 
     def __len__(self) -> int:
@@ -168,7 +224,8 @@ class PretokenCounts(Mapping[bytes, int]):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise CountsError(
-                    f"the tables were counted with different {what}: {mine!r:.80} and {theirs!r:.80}; "
+                    f"the tables were counted with different {what}: "
+                    f"{mine!r:.80} and {theirs!r:.80}; "
                     "count both corpora the same way"
                 )
         if self.n_bytes > _U64_MAX:

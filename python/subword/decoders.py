@@ -120,8 +120,8 @@ class Ctc:
         cleanup: As in ``WordPiece``.
     """
 
-    pad_token: str = "<pad>"  # noqa: S105
-    word_delimiter_token: str = "|"  # noqa: S105
+    pad_token: str = "<pad>"
+    word_delimiter_token: str = "|"
     cleanup: bool = True
 
 
@@ -186,7 +186,7 @@ def is_byte_token(token: bytes) -> bool:
 
 
 @singledispatch
-def _apply(step: object, tokens: list[bytes]) -> list[bytes]:
+def _apply(_step: object, tokens: list[bytes]) -> list[bytes]:
     """Give the tokens after one step; ``ByteLevel`` and ``Fuse`` only join them."""
     return [b"".join(tokens)]
 
@@ -236,7 +236,7 @@ def _(step: Metaspace, tokens: list[bytes]) -> list[bytes]:
 
 
 @_apply.register
-def _(step: ByteFallback, tokens: list[bytes]) -> list[bytes]:
+def _(_step: ByteFallback, tokens: list[bytes]) -> list[bytes]:
     return _join_bytes(tokens, lambda run: b"\xef\xbf\xbd" * len(run))
 
 

@@ -169,9 +169,7 @@ def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
             )
 
 
-def bpe_from_tokens(
-    vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]
-) -> Bpe:
+def bpe_from_tokens(vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]) -> Bpe:
     """Make a model whose merges are given as byte strings.
 
     Raises:
@@ -186,7 +184,8 @@ def bpe_from_tokens(
     for token_id, token in vocab.items():
         if not isinstance(token, bytes) or not isinstance(token_id, int):
             raise VocabularyError(
-                f"vocab maps {token_id!r:.40} to {token!r:.40}; expected ids (int) to tokens (bytes)"
+                f"vocab maps {token_id!r:.40} to {token!r:.40}; "
+                "expected ids (int) to tokens (bytes)"
             )
         if not 0 <= token_id < 2**32 - 1:
             raise VocabularyError(f"id {token_id} of token {token!r:.40} is not from 0 to 2^32-2")

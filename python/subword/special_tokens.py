@@ -46,7 +46,9 @@ def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
         ('<|endoftext|>',)
     """
     if isinstance(tokens, str):
-        raise SpecialTokenError(f"special_tokens is the string {tokens!r:.40}; give a list: [{tokens!r:.40}]")
+        raise SpecialTokenError(
+            f"special_tokens is the string {tokens!r:.40}; give a list: [{tokens!r:.40}]"
+        )
     checked: list[str] = []
     seen: set[str] = set()
     for token in tokens:
@@ -67,7 +69,9 @@ def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(checked)
 
 
-def assign_ids(tokens: Sequence[str], known: Mapping[bytes, int], first_free: int) -> dict[str, int]:
+def assign_ids(
+    tokens: Sequence[str], known: Mapping[bytes, int], first_free: int
+) -> dict[str, int]:
     """Give each special token its id: the vocabulary's, or the next free one.
 
     Args:

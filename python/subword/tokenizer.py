@@ -168,7 +168,9 @@ class Tokenizer:
         if isinstance(texts, str | bytes):
             raise ArgumentError("texts is a single text; pass a list of texts, or call encode")
         if n_threads is not None and n_threads < 1:
-            raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
+            raise ArgumentError(
+                f"n_threads is {n_threads}; give at least 1, or None for one a core"
+            )
         if errors != "strict":
             texts = [_checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
@@ -353,7 +355,8 @@ class Tokenizer:
         if n_removed < 0 or n_kept < 0:
             smallest = self.vocab_size - len(self.model.merges)
             raise VocabSizeError(
-                f"vocab_size is {vocab_size}, but this training gives {smallest} to {self.vocab_size}"
+                f"vocab_size is {vocab_size}, but this training gives {smallest} to "
+                f"{self.vocab_size}"
             )
         behind = [t for t, token_id in self.special_tokens.items() if token_id >= vocab_size]
         if behind:
@@ -362,7 +365,11 @@ class Tokenizer:
                 "truncate first, then add it"
             )
         model = Bpe(
-            {token_id: token for token_id, token in self.model.vocab.items() if token_id < vocab_size},
+            {
+                token_id: token
+                for token_id, token in self.model.vocab.items()
+                if token_id < vocab_size
+            },
             tuple(self.model.merges[:n_kept]),
             whole_first=self.model.whole_first,
             training=replace(training, merge_counts=training.merge_counts[:n_kept]),

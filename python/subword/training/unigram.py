@@ -20,7 +20,7 @@ def train_unigram(
     special_tokens: Sequence[str] | None = None,
     *,
     pattern: str | Sequence[str] | None = None,
-    unk_token: str = "<unk>",  # noqa: S107
+    unk_token: str = "<unk>",
     byte_fallback: bool = True,
     character_coverage: float = 0.9995,
     extra_alphabet: str = "",

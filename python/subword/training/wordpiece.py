@@ -169,4 +169,6 @@ def _warn_dropped(dropped: list[tuple[str, int]], n_invalid: int) -> None:
             stacklevel=3,
         )
     if n_invalid:
-        warnings.warn(f"{n_invalid} bytes that are no UTF-8 count as U+FFFD", UserWarning, stacklevel=3)
+        warnings.warn(
+            f"{n_invalid} bytes that are no UTF-8 count as U+FFFD", UserWarning, stacklevel=3
+        )

@@ -230,8 +230,8 @@ impl Tokenizer {
     }
 
     /// The bytes of a token, or None for an id without one.
-    fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
-        self.0.token(id).map(|bytes| PyBytes::new(py, bytes))
+    fn token_bytes<'py>(&self, py: Python<'py>, token_id: u32) -> Option<Bound<'py, PyBytes>> {
+        self.0.token(token_id).map(|bytes| PyBytes::new(py, bytes))
     }
 
     /// The id of a token, or None.
