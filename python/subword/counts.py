@@ -6,11 +6,8 @@ size and tie rule trains from its table.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-<<<<<<< HEAD
 from operator import index
-=======
 from os import PathLike
->>>>>>> main
 from typing import Literal
 
 import numpy as np
@@ -18,7 +15,7 @@ import numpy.typing as npt
 
 from subword import _core
 from subword.corpus import Files, document_cut, resolve_sources
-<<<<<<< HEAD
+from subword.counts_parquet import read_counts, write_counts
 from subword.errors import (
     ArgumentError,
     CountOverflowError,
@@ -26,10 +23,6 @@ from subword.errors import (
     EmptyCorpusError,
     TextError,
 )
-=======
-from subword.counts_parquet import read_counts, write_counts
-from subword.errors import ArgumentError, CountOverflowError, CountsError, EmptyCorpusError
->>>>>>> main
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.types import Sources, TextLike, replace_surrogates
@@ -91,19 +84,7 @@ class PretokenCounts(Mapping[bytes, int]):
             CountOverflowError: A count, or their sum, does not fit in 64 bits.
         """
         pretokens = [_to_bytes(pretoken) for pretoken in counts]
-<<<<<<< HEAD
         numbers = [_checked_count(*row) for row in zip(pretokens, counts.values(), strict=True)]
-=======
-        for pretoken, count in zip(pretokens, counts.values(), strict=True):
-            if not pretoken:
-                raise CountsError("a pre-token is empty; leave it out")
-            if count < 0:
-                raise CountsError(f"pre-token {pretoken[:40]!r} has the count {count}, below 0")
-            if count > _U64_MAX:
-                raise CountOverflowError(
-                    f"pre-token {pretoken[:40]!r} has the count {count} > 2^64-1"
-                )
->>>>>>> main
         lengths = np.array([len(pretoken) for pretoken in pretokens], np.uint64)
         ends = np.cumsum(lengths, dtype=np.uint64)
         table = _core.PretokenTable(
