@@ -24,6 +24,7 @@ FORMATS: Final[dict[str, ModuleType]] = {
 subword's YAML; tiktoken's rank files."""
 
 _SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
+_NAMES: Final = {"tokenizer.json": "tokenizer_json", "vocab.json": "vocab_merges"}
 
 
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:  # noqa: A002
@@ -118,6 +119,8 @@ def _told_by_file(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
+    if path.name in _NAMES:
+        return _NAMES[path.name]
     data = read_bytes(path)
     start = data[:4096]
     if start.lstrip().startswith(b"{"):
@@ -135,7 +138,7 @@ def _told_by_json(data: bytes, path: Path) -> str:
     try:
         root = json.loads(data)
     except (ValueError, RecursionError):
-        return "vocab_merges" if path.name.endswith("vocab.json") else "tokenizer_json"
+        return "tokenizer_json"
     if isinstance(root.get("model"), dict):
         return "tokenizer_json"
     if root and all(type(value) in (int, str) for value in root.values()):

@@ -13,7 +13,15 @@ from subword.errors import (
     SourceNotFoundError,
 )
 
-__all__ = ["Place", "checked", "decode_text", "parse_json", "read_bytes", "read_json", "refuse_others"]
+__all__ = [
+    "Place",
+    "checked",
+    "decode_text",
+    "parse_json",
+    "read_bytes",
+    "read_json",
+    "refuse_others",
+]
 
 Place = str
 """Where a value stands, for messages: a path, then the keys down to it."""
@@ -104,8 +112,7 @@ def parse_json(data: bytes, path: str | PathLike[str]) -> Any:
         )
     except json.JSONDecodeError as error:
         raise FormatError(
-            f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}; "
-            "the file may be cut short"
+            f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}; the file may be cut short"
         ) from error
     except RecursionError as error:
         raise FormatError(f"{path}: lists or objects nested too deep to be a tokenizer") from error
@@ -122,13 +129,11 @@ def checked(value: object, kind: type[T], place: Place) -> T:
         FormatError: It has another type.
     """
     if type(value) is not kind:
-        raise FormatError(
-            f"{place}: expected {_NAMES.get(kind, kind.__name__)}, got {value!r:.40}"
-        )
+        raise FormatError(f"{place}: expected {_NAMES.get(kind, kind.__name__)}, got {value!r:.40}")
     return value  # type: ignore[no-any-return,unused-ignore]
 
 
-def refuse_others(found: Mapping[str, object], known: Mapping[str, object] | set[str], place: Place) -> None:
+def refuse_others(found: Mapping[str, object], known: set[str], place: Place) -> None:
     """Refuse fields that a reader does not know: ignoring one could change ids.
 
     Raises:

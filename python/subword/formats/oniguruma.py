@@ -83,7 +83,8 @@ def to_oniguruma(pattern: str) -> str:
         >>> to_oniguruma(r"\s+$|\p{N}{1,3}+")
         '\\s+\\z|(?>\\p{N}{1,3})'
     """
-    return _translate(pattern, {"$": r"\z", r"\z": r"\z", "^": r"\A", r"\A": r"\A"}, possessive=True)
+    anchors = {"$": r"\z", r"\z": r"\z", "^": r"\A", r"\A": r"\A"}
+    return _translate(pattern, anchors, possessive=True)
 
 
 def from_oniguruma(pattern: str) -> str:
@@ -106,9 +107,9 @@ def _translate(pattern: str, anchors: dict[str, str], *, possessive: bool) -> st
         found = _CONSTRUCT.match(pattern, at)
         if found is None or not _write(state, found, anchors, possessive):
             raise FormatError(
-                f"pattern {pattern!r:.60}: {pattern[at : at + 12]!r} at {at} does not mean the same "
-                "to subword's regex engine and to Oniguruma, which tokenizer.json is for; YAML "
-                "holds any pattern"
+                f"pattern {pattern!r:.60}: {pattern[at : at + 12]!r} at {at} need not "
+                "mean the same to subword's regex engine and to Oniguruma, which reads "
+                "tokenizer.json; YAML holds any pattern"
             )
         at = found.end()
     if len(state.groups) != 1:

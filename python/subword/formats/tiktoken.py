@@ -45,6 +45,9 @@ class Encoding:
     special_tokens: Mapping[str, TokenId] | None
 
 
+# How the last line of Whisper's file spells a token of no bytes.
+_EMPTY: Final = b"="
+
 _R50K: Final = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
 _P50K: Final = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
 _CL100K: Final = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
@@ -117,7 +120,8 @@ def read(
     what is not given is that encoding's. Of several that share a file it is the base one, such
     as p50k_base, unless ``encoding`` names another. The files of Llama 3 and Whisper bring
     their pattern, but need ``special_tokens``. Any other file needs ``pattern``, and has no
-    special tokens unless they are given.
+    special tokens unless they are given. A token of no bytes, as the last one of Whisper's
+    file, is none: no text gives its id, which stays free.
 
     Args:
         path: A ``.tiktoken`` file.
@@ -148,7 +152,7 @@ def read(
                 f"{path}: several sets of special tokens go with this file; pass special_tokens=, "
                 "with [] for none"
             )
-        special_tokens = {} if known is None or known.special_tokens is None else known.special_tokens
+        special_tokens = {} if known is None else (known.special_tokens or {})
     model = bpe_from_ranks(_ranks(data, path))
     if not isinstance(special_tokens, Mapping):
         ids = {token: token_id for token_id, token in model.vocab.items()}
@@ -179,8 +183,6 @@ def _check_implied(model: Bpe) -> None:
     ranks = {token: token_id for token_id, token in model.vocab.items()}
     if len(ranks) != len(model.vocab):
         raise FormatError("a rank file has one id for each token, but two tokens here are equal")
-    if b"" in ranks:
-        raise FormatError(f"token {ranks[b'']} is empty, which a rank file cannot hold")
     implied = bpe_from_ranks(ranks)
     given = list(model.merges)
     at = next(
@@ -226,25 +228,23 @@ def _ranks(data: bytes, path: str | PathLike[str]) -> dict[bytes, int]:
         if token in ranks or rank in taken:
             what = f"token {token!r:.40}" if token in ranks else f"rank {rank}"
             raise FormatError(f"{path}:{number}: {what} stands twice; each token has one rank")
-        ranks[token] = rank
         taken.add(rank)
+        if token:
+            ranks[token] = rank
     if not ranks:
         raise FormatError(f"{path}: the file has no line; expected 'base64 rank' lines")
     return ranks
 
 
 def _entry(line: bytes, number: int, path: str | PathLike[str]) -> tuple[bytes, int]:
+    parts = line.split()
     try:
-        text, digits = line.split()
-        if not digits.isdigit() or len(digits) > 10:
-            raise ValueError
-        token, rank = base64.b64decode(text, validate=True), int(digits)
-    except (ValueError, binascii.Error):
-        raise FormatError(
-            f"{path}:{number}: expected 'base64 rank', got {line[:40]!r}"
-        ) from None
-    if not token or rank >= 2**32 - 1:
-        raise FormatError(
-            f"{path}:{number}: an empty token, or a rank that is not from 0 to 2^32-2: {line[:40]!r}"
-        )
+        token = b"" if parts[0] == _EMPTY else base64.b64decode(parts[0], validate=True)
+    except binascii.Error:
+        parts.clear()
+    if len(parts) != 2 or not parts[1].isdigit():
+        raise FormatError(f"{path}:{number}: expected 'base64 rank', got {line[:40]!r}")
+    rank = int(parts[1][:11])
+    if rank >= 2**32 - 1:
+        raise FormatError(f"{path}:{number}: rank {rank} is not from 0 to 2^32-2")
     return token, rank

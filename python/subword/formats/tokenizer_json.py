@@ -17,11 +17,20 @@ from typing import Any, get_args
 from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
+from subword.formats.hf_added_tokens import read_added, write_added
+from subword.formats.hf_steps import (
+    BYTE_LEVEL,
+    check_decoder,
+    check_normalizer,
+    check_post_processor,
+    read_pattern,
+    write_pattern,
+)
 from subword.formats.json_file import checked, read_json, refuse_others
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
 from subword.formats.reach import without_tokens
 from subword.models import Bpe, Ties, Training, bpe_from_tokens
-from subword.patterns import NAMED_PATTERNS, Pattern
+from subword.patterns import Pattern
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
@@ -53,8 +62,6 @@ _MODEL = {
     "subword",
 }
 _BLOCK = {"version", "pattern", "special_in_model", "ties", "min_frequency", "merge_counts"}
-_ADDED = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"}
-_BYTE_LEVEL = {"type", "add_prefix_space", "trim_offsets", "use_regex"}
 
 
 def read(path: str | PathLike[str]) -> Tokenizer:
@@ -80,15 +87,15 @@ def read(path: str | PathLike[str]) -> Tokenizer:
                 f"{place}: {name} is set, which changes ids on its own; set it to null and call "
                 "encode_batch(...).pad(...) instead"
             )
-    _check_normalizer(root.get("normalizer"), f"{place}: normalizer")
-    _check_post_processor(root.get("post_processor"), f"{place}: post_processor")
-    _check_decoder(root.get("decoder"), f"{place}: decoder")
-    pattern = _read_pattern(root.get("pre_tokenizer"), f"{place}: pre_tokenizer")
+    check_normalizer(root.get("normalizer"), f"{place}: normalizer")
+    check_post_processor(root.get("post_processor"), f"{place}: post_processor")
+    check_decoder(root.get("decoder"), f"{place}: decoder")
+    pattern = read_pattern(root.get("pre_tokenizer"), f"{place}: pre_tokenizer")
     model_place = f"{place}: model"
     fields = checked(root.get("model"), dict, model_place)
     _check_model(fields, model_place)
     vocab = _checked_vocab(fields, f"{model_place}.vocab")
-    special = _read_added(root.get("added_tokens"), vocab, f"{place}: added_tokens")
+    special = read_added(root.get("added_tokens"), vocab, f"{place}: added_tokens")
     model = _read_model(fields, vocab, special, model_place)
     block = fields.get("subword")
     if block is not None:
@@ -112,22 +119,15 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
 def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Give the file, an entry of the vocabulary and a merge a line."""
     model = tokenizer.model
-    splits = [_split(part) for part in tokenizer.pattern]
-    byte_level = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": False,
-    }
     head = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [_added(*item) for item in tokenizer.special_tokens.items()],
+        "added_tokens": write_added(tokenizer.special_tokens),
         "normalizer": None,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [*splits, byte_level]},
+        "pre_tokenizer": write_pattern(tokenizer.pattern),
         "post_processor": None,
-        "decoder": {**byte_level, "use_regex": True},
+        "decoder": {**BYTE_LEVEL, "use_regex": True},
     }
     settings = {
         "type": "BPE",
@@ -147,9 +147,8 @@ def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     yield b'    "vocab": {'
     yield from _separated(f"{_dump(text)}: {token_id}" for text, token_id in vocab.items())
     yield b'\n    },\n    "merges": ['
-    yield from _separated(
-        _dump([to_characters(left), to_characters(right)]) for left, right in tokenizer.merges
-    )
+    quoted = {token_id: _dump(to_characters(token)) for token_id, token in model.vocab.items()}
+    yield from _separated(f"[{quoted[left]}, {quoted[right]}]" for left, right in model.merges)
     yield b"\n    ]\n  }\n}\n"
 
 
@@ -162,27 +161,6 @@ def _separated(items: Iterable[str]) -> Iterator[bytes]:
 
 def _dump(value: object, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent)
-
-
-def _split(part: str) -> dict[str, object]:
-    return {
-        "type": "Split",
-        "pattern": {"Regex": to_oniguruma(part)},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-
-
-def _added(content: str, token_id: TokenId) -> dict[str, object]:
-    return {
-        "id": token_id,
-        "content": content,
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-        "normalized": False,
-        "special": True,
-    }
 
 
 def _block(tokenizer: Tokenizer) -> dict[str, object]:
@@ -223,89 +201,6 @@ def _spellings(tokenizer: Tokenizer) -> dict[str, TokenId]:
     return dict(sorted(vocab.items(), key=lambda item: item[1]))
 
 
-def _check_normalizer(found: Any, place: str) -> None:
-    if found is None:
-        return
-    parts = checked(found, dict, place)
-    if parts.get("type") != "Sequence" or parts.get("normalizers") != []:
-        raise FormatError(
-            f"{place} is {parts.get('type')!r:.40}, which a byte-level BPE of subword does not do"
-        )
-
-
-def _check_post_processor(found: Any, place: str) -> None:
-    """Pass over processors that only trim offsets."""
-    if found is None:
-        return
-    kind = checked(found, dict, place).get("type")
-    if kind == "Sequence":
-        for at, part in enumerate(checked(found.get("processors"), list, f"{place}.processors")):
-            _check_post_processor(part, f"{place}.processors[{at}]")
-    elif kind != "ByteLevel":
-        raise FormatError(
-            f"{place} is {kind!r:.40}, which adds tokens; subword reads files without, or with "
-            "ByteLevel"
-        )
-
-
-def _check_decoder(found: Any, place: str) -> None:
-    kind = checked(found, dict, place).get("type")
-    if kind != "ByteLevel":
-        raise FormatError(f"{place} is {kind!r:.40}; the decoder of a byte-level BPE is ByteLevel")
-
-
-def _read_pattern(found: Any, place: str) -> Pattern:
-    """Read splits that end in ``ByteLevel``."""
-    part = checked(found, dict, place)
-    if part.get("type") == "Sequence":
-        refuse_others(part, {"type", "pretokenizers"}, place)
-        place += ".pretokenizers"
-        parts = checked(part.get("pretokenizers"), list, place)
-    else:
-        parts = [part]
-    pattern: list[str] = []
-    for at, step in enumerate(parts):
-        step_place = f"{place}[{at}]" if len(parts) > 1 else place
-        kind = checked(step, dict, step_place).get("type")
-        is_last = at == len(parts) - 1
-        if kind == "Split" and not is_last:
-            pattern.append(_read_split(step, step_place))
-        elif kind == "ByteLevel" and is_last:
-            pattern.extend(_read_byte_level(step, step_place))
-        else:
-            raise FormatError(
-                f"{step_place} is {kind!r:.40}; expected Split steps, and ByteLevel as the last"
-            )
-    if not parts:
-        raise FormatError(f"{place} is empty; expected ByteLevel in it")
-    return tuple(pattern)
-
-
-def _read_split(step: Mapping[str, Any], place: str) -> str:
-    refuse_others(step, {"type", "pattern", "behavior", "invert"}, place)
-    if step.get("behavior") != "Isolated" or step.get("invert") is not False:
-        raise FormatError(
-            f"{place} has behavior {step.get('behavior')!r:.40} and invert "
-            f"{step.get('invert')!r:.40}; subword does 'Isolated' and false"
-        )
-    pattern = checked(step.get("pattern"), dict, f"{place}.pattern")
-    if list(pattern) != ["Regex"]:
-        raise FormatError(f"{place}.pattern: expected a 'Regex', got {list(pattern)!r:.60}")
-    regex = checked(pattern["Regex"], str, f"{place}.pattern.Regex")
-    try:
-        return from_oniguruma(regex)
-    except FormatError as error:
-        raise FormatError(f"{place}.pattern.Regex: {error}") from None
-
-
-def _read_byte_level(step: Mapping[str, Any], place: str) -> Pattern:
-    refuse_others(step, _BYTE_LEVEL, place)
-    if checked(step.get("add_prefix_space"), bool, f"{place}.add_prefix_space"):
-        raise FormatError(f"{place}.add_prefix_space is true, which subword does not do")
-    uses_regex = checked(step.get("use_regex", True), bool, f"{place}.use_regex")
-    return NAMED_PATTERNS["gpt2"] if uses_regex else ()
-
-
 def _check_model(fields: Mapping[str, Any], place: str) -> None:
     kind = fields.get("type", "BPE" if "merges" in fields else None)
     if kind != "BPE":
@@ -340,60 +235,6 @@ def _checked_vocab(fields: Mapping[str, Any], place: str) -> dict[str, TokenId]:
     return vocab
 
 
-def _read_added(found: Any, vocab: Mapping[str, TokenId], place: str) -> dict[str, TokenId]:
-    """Read added tokens; their ids are checked against those that HF gives them."""
-    special: dict[str, TokenId] = {}
-    normalized: set[str] = set()
-    last = -1
-    for at, item in enumerate(checked([] if found is None else found, list, place)):
-        item_place = f"{place}[{at}]"
-        fields = checked(item, dict, item_place)
-        refuse_others(fields, _ADDED, item_place)
-        text = checked(fields.get("content"), str, f"{item_place}.content")
-        given = checked(fields.get("id"), int, f"{item_place}.id")
-        for name in ("lstrip", "rstrip", "single_word"):
-            if checked(fields.get(name, False), bool, f"{item_place}.{name}"):
-                raise FormatError(f"{item_place}.{name} of {text!r:.40} is true; subword has no such")
-        if checked(fields.get("normalized", False), bool, f"{item_place}.normalized"):
-            normalized.add(text)
-        if text in special:
-            raise FormatError(f"{item_place}: {text!r:.40} is added twice")
-        numbered = vocab.get(text, max(last + 1, len(vocab)))
-        if numbered != given:
-            raise FormatError(
-                f"{item_place}: {text!r:.40} has id {given} here, but HF tokenizers numbers it "
-                f"{numbered}; which is meant cannot be told"
-            )
-        special[text] = given
-        last = max(last, given)
-    _check_passes(special, normalized, place)
-    return special
-
-
-def _check_passes(special: Iterable[str], normalized: set[str], place: str) -> None:
-    """Refuse tokens whose matches depend on HF's two passes: normalized ones come second.
-
-    One pass finds the same where no match of one kind can lie inside, or run into, one of the
-    other: no token goes on with the first character of one of the other kind, and none of
-    them starts with another.
-    """
-    kinds = [sorted(set(special) - normalized), sorted(normalized)]
-    if not all(kinds):
-        return
-    firsts = [{text[:1] for text in kind} for kind in kinds]
-    inner = [{character for text in kind for character in text[1:]} for kind in kinds]
-    in_order = sorted((text, text in normalized) for text in special)
-    starts = any(
-        after.startswith(before) and kind != next_kind
-        for (before, kind), (after, next_kind) in zip(in_order, in_order[1:], strict=False)
-    )
-    if starts or firsts[0] & inner[1] or firsts[1] & inner[0]:
-        raise FormatError(
-            f"{place}: tokens with normalized true and false overlap, such as "
-            f"{kinds[1][0]!r:.40} and {kinds[0][0]!r:.40}; subword finds all in one pass"
-        )
-
-
 def _read_model(
     fields: Mapping[str, Any],
     vocab: Mapping[str, TokenId],
@@ -402,13 +243,14 @@ def _read_model(
 ) -> Bpe:
     whole_first = checked(fields.get("ignore_merges", False), bool, f"{place}.ignore_merges")
     tokens: dict[int, bytes] = {}
+    spelt: dict[str, bytes] = {}
     for text, token_id in vocab.items():
         if _ALPHABET.issuperset(text):
-            tokens[token_id] = from_characters(text)
+            tokens[token_id] = spelt[text] = from_characters(text)
         elif text not in special:
             tokens[token_id] = _as_text(text, whole_first, f"{place}.vocab")
     merges = checked(fields.get("merges"), list, f"{place}.merges")
-    pairs = [_read_merge(merge, at, place) for at, merge in enumerate(merges)]
+    pairs = [_read_merge(merge, spelt, f"{place}.merges", at) for at, merge in enumerate(merges)]
     return replace(bpe_from_tokens(tokens, pairs), whole_first=whole_first)
 
 
@@ -422,14 +264,16 @@ def _as_text(text: str, whole_first: bool, place: str) -> bytes:
         raise FormatError(f"{place}: token {text!r:.40} has a lone surrogate") from error
 
 
-def _read_merge(merge: Any, at: int, place: str) -> tuple[bytes, bytes]:
+def _read_merge(merge: Any, spelt: Mapping[str, bytes], place: str, at: int) -> tuple[bytes, bytes]:
     parts = merge.split(" ") if type(merge) is str else merge
     if type(parts) is not list or len(parts) != 2 or not all(type(part) is str for part in parts):
-        raise FormatError(f"{place}.merges[{at}]: expected two tokens, got {merge!r:.60}")
-    try:
-        return from_characters(parts[0]), from_characters(parts[1])
-    except FormatError as error:
-        raise FormatError(f"{place}.merges[{at}]: {error}") from None
+        raise FormatError(f"{place}[{at}]: expected two tokens, got {merge!r:.60}")
+    for part in parts:
+        if part not in spelt:
+            raise FormatError(
+                f"{place}[{at}] names {part!r:.40}, which is no token of the vocabulary"
+            )
+    return spelt[parts[0]], spelt[parts[1]]
 
 
 def _with_block(
@@ -449,7 +293,9 @@ def _with_block(
     training = None
     if "ties" in block:
         if block["ties"] not in get_args(Ties):
-            raise FormatError(f"{place}.ties is {block['ties']!r:.40}; expected one of {get_args(Ties)}")
+            raise FormatError(
+                f"{place}.ties is {block['ties']!r:.40}; expected one of {get_args(Ties)}"
+            )
         counts = checked(block.get("merge_counts"), list, f"{place}.merge_counts")
         if len(counts) != len(model.merges):
             raise FormatError(

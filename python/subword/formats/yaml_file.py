@@ -60,7 +60,9 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _ESCAPES: Final = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE_OF: Final = {character: f"\\{letter}" for letter, character in _ESCAPES.items()}
-_ESCAPE = re.compile(r"\\(?:(?P<plain>[\\nrt])|x(?P<byte>[0-9a-f]{2})|u\{(?P<point>[0-9a-f]{1,6})\})|\\")
+_ESCAPE = re.compile(
+    r"\\(?:(?P<plain>[\\nrt])|x(?P<byte>[0-9a-f]{2})|u\{(?P<point>[0-9a-f]{1,6})\})|\\"
+)
 
 # The compiled parser where PyYAML has it; both give the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -130,7 +132,8 @@ def _lines(tokenizer: Tokenizer) -> Iterator[str]:
     training = model.training
     if training is not None:
         yield f"training: {{ties: {training.ties}, min_frequency: {training.min_frequency}}}"
-    yield from _block("vocab", (f"  {at}: {_quoted(text)}" for at, text in model.vocab.items()), "{}")
+    vocab_lines = (f"  {at}: {_quoted(token)}" for at, token in model.vocab.items())
+    yield from _block("vocab", vocab_lines, "{}")
     yield from _block("merges", _merge_lines(tokenizer), "[]")
 
 
@@ -332,7 +335,7 @@ def _read_training(found: Any, counts: list[int], place: str) -> Training | None
         return None
     fields: Mapping[str, Any] = checked(found, dict, place)
     refuse_others(fields, {"ties", "min_frequency"}, place)
-    ties = fields.get("ties")
+    ties: Any = fields.get("ties")
     if ties not in get_args(Ties):
         raise FormatError(f"{place}.ties is {ties!r:.40}; expected one of {get_args(Ties)}")
     least = checked(fields.get("min_frequency"), int, f"{place}.min_frequency")
