@@ -452,7 +452,7 @@ def test_json_tells_bytes_apart():
         (lambda: trace.unigram(HUGS, 3), VocabSizeError, "7 required"),
         (lambda: trace.unigram(HUGS, 8, shrinking_factor=1.0), ArgumentError, "1.0"),
         (lambda: trace.unigram([b"\xff"], 8), TextError, "UTF-8"),
-        (lambda: trace.unigram("a" * 2000, 8), ArgumentError, "2000 characters"),
+        (lambda: trace.unigram("a" * 2000, 8), ArgumentError, "2000000 substrings"),
     ],
 )
 def test_refused(call, error, said):
