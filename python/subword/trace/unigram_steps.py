@@ -144,7 +144,7 @@ def _check_substrings(texts: Iterable[str]) -> None:
     n_substrings = sum(len(text) ** 2 // 2 for text in texts)
     if n_substrings > MAX_SUBSTRINGS:
         raise ArgumentError(
-            f"the words have some {n_substrings} substrings, and a trace looks at {MAX_SUBSTRINGS}; "
+            f"the words have {n_substrings} substrings, and a trace looks at {MAX_SUBSTRINGS}; "
             "give less text, or a pattern that cuts it into shorter words"
         )
 
