@@ -8,6 +8,7 @@ pub mod counts;
 pub mod error;
 pub mod key;
 pub mod memo;
+mod memory;
 pub mod model;
 pub mod normalize;
 pub mod parallel;

@@ -13,6 +13,7 @@ use crate::bpe::encode::Bpe;
 use crate::bpe::ranks::merges_of_ranks;
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
+use crate::memory::ask_for_huge_pages;
 use crate::model::Model;
 use crate::parallel::{Control, for_each, n_threads};
 use crate::special::SpecialTokens;
@@ -71,6 +72,7 @@ impl Tokenizer {
         let encode = |control: &Control| {
             let mut ids = Vec::new();
             ids.try_reserve(bytes.len() / 4 + 8)?;
+            ask_for_huge_pages(&mut ids);
             self.0.worker().encode(bytes, &policy, &mut ids, control)?;
             Ok(ids)
         };
