@@ -21,7 +21,7 @@ from subword.formats import load
 
 __all__ = ["run"]
 
-_IDS_AT_ONCE = 1 << 16
+_IDS_AT_ONCE = 1 << 12
 
 Form = Literal["ids", "json", "npy", "uint32"]
 
