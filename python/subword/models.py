@@ -137,6 +137,13 @@ def compile_model(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
     Raises:
         VocabularyError: Duplicate tokens or ids, or parts that name unknown tokens.
     """
+    try:
+        return _compiled(model)
+    except OverflowError as error:
+        raise VocabularyError(f"an id of the model is not from 0 to 2^32-2 ({error})") from error
+
+
+def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
     match model:
         case Bpe():
             vocab = model.vocab
@@ -186,8 +193,11 @@ def bpe_from_tokens(vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes
             raise VocabularyError(f"token {token!r:.40} has two ids, {ids[token]} and {token_id}")
         ids[token] = token_id
     pairs: list[Pair] = []
-    for rank, (left, right) in enumerate(merges):
-        for part in (left, right):
+    for rank, merge in enumerate(merges):
+        if not isinstance(merge, tuple | list) or len(merge) != 2:
+            raise VocabularyError(f"merge {rank} is {merge!r:.40}; expected a pair of tokens")
+        left, right = merge
+        for part in merge:
             if part not in ids:
                 raise VocabularyError(
                     f"merge {rank} names {part!r:.40}, which is not in the vocabulary"
@@ -200,10 +210,10 @@ def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
     """Make the model that tiktoken would run: merges implied by ranked tokens.
 
     Source: tiktoken 0.14.0, src/lib.rs, ``byte_pair_merge``; the merges are equal to its rule
-    because each token is only ever made of the two parts that the lower ranks leave of it.
+    because each token is only ever made of the two parts that all other tokens leave of it.
 
     Raises:
-        VocabularyError: A rank twice.
+        VocabularyError: A rank twice, or one of more than 32 bits.
 
     Examples:
         >>> bpe_from_ranks({b"a": 0, b"b": 1, b"ab": 2}).merges
@@ -212,5 +222,8 @@ def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     ids = [rank for _, rank in ordered]
     tokens = [token for token, _ in ordered]
-    merges = _core.merges_from_ranks(ids, tokens)
+    try:
+        merges = _core.merges_from_ranks(ids, tokens)
+    except OverflowError as error:
+        raise VocabularyError(f"a rank is not from 0 to 2^32-2 ({error})") from error
     return Bpe(dict(zip(ids, tokens, strict=True)), tuple(merges), whole_first=True)

@@ -90,6 +90,10 @@ class Tokenizer:
         taken: dict[int, str] = {}
         vocab = self.model.vocab
         for token, token_id in self.special_tokens.items():
+            if not 0 <= token_id < 2**32 - 1:
+                raise VocabularyError(
+                    f"id {token_id} of special token {token!r:.40} is not from 0 to 2^32-2"
+                )
             known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
                 other = taken.get(token_id, known)
@@ -127,9 +131,7 @@ class Tokenizer:
             PatternError: The pattern passed its step limit.
             ArgumentError: A pair, for a tokenizer without a template for pairs.
         """
-        if errors == "replace":
-            text = replace_surrogates(text)
-        ids = self._kernel.encode(text, special)
+        ids = self._kernel.encode(_checked(text, errors), special)
         if pair is None and not template:
             return ids
         pair_ids = None if pair is None else self.encode(pair, special=special, errors=errors)
@@ -169,8 +171,8 @@ class Tokenizer:
             raise ArgumentError(
                 f"n_threads is {n_threads}; give at least 1, or None for one a core"
             )
-        if errors == "replace":
-            texts = [replace_surrogates(text) for text in texts]
+        if errors != "strict":
+            texts = [_checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
         return Ragged(ids, bounds)
 
@@ -305,7 +307,7 @@ class Tokenizer:
         Raises:
             UnknownTokenError: The byte string is no token.
         """
-        token = token.encode() if isinstance(token, str) else token
+        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
         token_id = self._kernel.token_id(token)
         if token_id is None:
             raise UnknownTokenError(f"{token[:40]!r} is not a token; encode it to get its ids")
@@ -342,7 +344,8 @@ class Tokenizer:
         Raises:
             VocabSizeError: More than there are, or fewer than the bytes and special tokens.
             ArgumentError: The tokenizer does not come from a training of this library, so that
-                its ids need not be in the order of its merges.
+                its ids need not be in the order of its merges; or special tokens were added
+                behind them.
         """
         training = self.model.training if isinstance(self.model, Bpe) else None
         if training is None or not isinstance(self.model, Bpe):
@@ -354,6 +357,12 @@ class Tokenizer:
             raise VocabSizeError(
                 f"vocab_size is {vocab_size}, but this training gives {smallest} to "
                 f"{self.vocab_size}"
+            )
+        behind = [t for t, token_id in self.special_tokens.items() if token_id >= vocab_size]
+        if behind:
+            raise ArgumentError(
+                f"special token {behind[0]!r:.40} has an id behind the merges that would go; "
+                "truncate first, then add it"
             )
         model = Bpe(
             {
@@ -421,4 +430,8 @@ def _added_token(
 
 
 def _checked(text: TextLike, errors: Errors) -> TextLike:
-    return replace_surrogates(text) if errors == "replace" else text
+    if errors == "replace":
+        return replace_surrogates(text)
+    if errors != "strict":
+        raise ArgumentError(f"errors is {errors!r:.40}; it is 'strict' or 'replace'")
+    return text

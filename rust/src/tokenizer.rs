@@ -175,6 +175,20 @@ impl Tokenizer {
     ///
     /// `SpecialTokenInText` when it forbids one that is there.
     pub fn recognized<'a>(&'a self, text: &[u8], policy: &'a Policy) -> Result<&'a Recognized> {
+        self.recognized_from(text, policy, 0)
+    }
+
+    /// As `recognized`, for a text before which `n_before` bytes are done.
+    ///
+    /// # Errors
+    ///
+    /// As `recognized`.
+    pub fn recognized_from<'a>(
+        &'a self,
+        text: &[u8],
+        policy: &'a Policy,
+        n_before: usize,
+    ) -> Result<&'a Recognized> {
         match policy {
             Policy::Recognize => Ok(&self.recognized),
             Policy::AsText => Ok(&self.as_text),
@@ -183,12 +197,24 @@ impl Tokenizer {
                 let mut at = 0;
                 while let Some((start, end, id)) = self.recognized.given.find(text, at) {
                     if self.is_special(id) {
-                        return Err(forbidden(text.get(start..end).unwrap_or_default(), start));
+                        let token = text.get(start..end).unwrap_or_default();
+                        return Err(forbidden(token, n_before + start));
                     }
                     at = end;
                 }
                 Ok(&self.as_text)
             }
+        }
+    }
+
+    /// Where the end of `text` may be the beginning of a token that the policy recognizes or
+    /// refuses: the first such offset, or the length of the text.
+    #[must_use]
+    pub fn open_end(&self, text: &[u8], policy: &Policy) -> usize {
+        match policy {
+            Policy::Recognize | Policy::Forbid => self.recognized.given.open_end(text),
+            Policy::AsText => self.as_text.given.open_end(text),
+            Policy::Only(some) => some.given.open_end(text),
         }
     }
 

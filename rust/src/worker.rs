@@ -356,7 +356,7 @@ impl<'a> Worker<'a> {
 }
 
 /// Say where in the text an unencodable byte stands.
-fn locate(error: Error, start: usize) -> Error {
+pub fn locate(error: Error, start: usize) -> Error {
     if error.kind != Kind::UnencodableText {
         return error;
     }

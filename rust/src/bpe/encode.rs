@@ -102,24 +102,32 @@ impl Bpe {
     ///
     /// `Vocabulary` for a pair given before.
     pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        self.note_neighbours(left, right);
+        self.pairs.push(left, right, id)
+    }
+
+    /// Let `left` and `right` join to `id` with a rank that no other merge has.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before.
+    pub fn add_ranked_merge(&mut self, left: u32, right: u32, id: u32, rank: u32) -> Result<()> {
+        self.note_neighbours(left, right);
+        self.pairs.push_ranked(left, right, id, rank)
+    }
+
+    fn note_neighbours(&mut self, left: u32, right: u32) {
         let last = self.vocabulary.token(left).and_then(|token| token.last());
         let first = self.vocabulary.token(right).and_then(|token| token.first());
         if let (Some(&last), Some(&first)) = (last, first) {
             self.neighbours.add(last, first);
         }
-        self.pairs.push(left, right, id)
     }
 
     /// Whether every byte of `text` is a token.
     #[must_use]
     pub fn has_bytes_of(&self, text: &[u8]) -> bool {
         text.iter().all(|&byte| self.byte_ids[byte as usize] != NO_ID)
-    }
-
-    /// The tokens, without the merges.
-    #[must_use]
-    pub fn into_vocabulary(self) -> Vocabulary {
-        self.vocabulary
     }
 
     /// The tokens.

@@ -189,9 +189,25 @@ impl PairTable {
     ///
     /// `Vocabulary` for a pair given before, or more merges than there is room for.
     pub fn push(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
-        let (pair, mask) = (key(left, right), self.slots.len() - 1);
         let rank = self.n_merges;
-        if 2 * rank as usize >= self.slots.len() {
+        self.insert(left, right, id, rank)?;
+        self.note_order(left, right, id, rank);
+        Ok(())
+    }
+
+    /// Add a merge with a rank that no other has, in any order.
+    ///
+    /// # Errors
+    ///
+    /// As `push`.
+    pub fn push_ranked(&mut self, left: u32, right: u32, id: u32, rank: u32) -> Result<()> {
+        self.is_in_order = false;
+        self.insert(left, right, id, rank)
+    }
+
+    fn insert(&mut self, left: u32, right: u32, id: u32, rank: u32) -> Result<()> {
+        let (pair, mask) = (key(left, right), self.slots.len() - 1);
+        if 2 * self.n_merges as usize >= self.slots.len() {
             return Err(Error::new(Kind::Vocabulary, format!("more than {rank} merges")));
         }
         let mut at = self.home(pair);
@@ -207,7 +223,6 @@ impl PairTable {
         }
         self.slots[at & mask] = Slot { pair, joined: Joined { rank, id } };
         self.n_merges += 1;
-        self.note_order(left, right, id, rank);
         Ok(())
     }
 

@@ -56,7 +56,6 @@ pub fn merges_from_ranks(
     tokens: Vec<Text>,
 ) -> PyResult<Vec<(u32, u32)>> {
     py.detach(|| merges_of_ranks(vocabulary_of(&ids, &tokens)?, &ids))
-        .map(|(_, merges)| merges)
         .map_err(|error| to_py_err(py, &error))
 }
 

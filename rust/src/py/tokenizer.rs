@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use super::border::{run_long, to_py_err};
 use super::bpe::{PyBpe, vocabulary_of};
 use super::normalize::{Normalizer, Steps};
-use super::text::{Text, array, ids_of};
+use super::text::{Text, array, ids_of, texts_of};
 use super::unigram::Unigram;
 use super::wordpiece::PyWordPiece;
 use crate::error::{Error, Kind, Result};
@@ -21,6 +21,7 @@ use crate::special::SpecialToken;
 use crate::split::Splitter;
 use crate::stream::Tail;
 use crate::tokenizer::{AddedToken, Cutter, Parts, Policy, Tokenizer as Kernel};
+use crate::worker::locate;
 
 /// Texts from this size on are encoded on a thread that can be interrupted.
 const LONG: usize = 1 << 18;
@@ -187,11 +188,12 @@ impl Tokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Text>,
+        texts: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
         n_threads: Option<usize>,
     ) -> PyResult<PyBatch<'py>> {
         let policy = policy_of(&self.0, special)?;
+        let texts = texts_of(texts)?;
         let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
         let (ids, bounds) = run_long(py, None, |control| {
             encode_batch(&self.0, &texts, &policy, n_threads, control)
@@ -256,7 +258,8 @@ pub struct TextStream {
 impl TextStream {
     /// Take the next part; the ids that no later part can change.
     fn push<'py>(&mut self, py: Python<'py>, part: Text) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.run(py, part.as_ref().len(), |tail, kernel, policy, ids, control| {
+        let n_bytes = self.tail.n_bytes() + part.as_ref().len();
+        let ids = self.run(py, n_bytes, |tail, kernel, policy, ids, control| {
             tail.push(part.as_ref(), &mut kernel.worker(), policy, ids, control)
         })?;
         PyList::new(py, ids)
@@ -320,6 +323,11 @@ fn encode_batch(
     control: &Control,
 ) -> Result<Batch> {
     let n_threads = n_threads(wanted)?;
+    if matches!(policy, Policy::Forbid) {
+        for (index, text) in texts.iter().enumerate() {
+            kernel.recognized(text, policy).map_err(|error| in_text(index, &error))?;
+        }
+    }
     let pieces = pieces_of(kernel, texts, n_threads > 1);
     let groups = groups_of(&pieces);
     let mut workers: Vec<_> = Vec::new();
@@ -335,7 +343,9 @@ fn encode_batch(
         let mut ends = Vec::with_capacity(group.len());
         for (text, piece) in group {
             worker.encode(piece, policy, &mut ids, control).map_err(|error| {
-                Error::new(error.kind, format!("text {text}: {}", error.message))
+                let whole = texts.get(*text).copied().unwrap_or_default();
+                let error = locate(error, piece.as_ptr().addr() - whole.as_ptr().addr());
+                in_text(*text, &error)
             })?;
             ends.push(ids.len());
         }
@@ -345,6 +355,11 @@ fn encode_batch(
     let mut done: Vec<_> = workers.into_iter().flat_map(|(_, done)| done).collect();
     done.sort_unstable_by_key(|(item, ..)| *item);
     join(&pieces, &groups, done, texts.len())
+}
+
+/// The error with the number of its text.
+fn in_text(index: usize, error: &Error) -> Error {
+    Error::new(error.kind, format!("text {index}: {}", error.message))
 }
 
 /// (text, bytes) of the parts that threads take: whole texts, or parts of huge ones.

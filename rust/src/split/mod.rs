@@ -11,6 +11,7 @@ pub mod scripts;
 mod stand_in;
 pub mod steps;
 
+use classes::bit;
 pub use engine::{Engine, STEP_LIMIT};
 use stand_in::StandIn;
 
@@ -131,8 +132,8 @@ impl Splitter {
     ///
     /// `Pattern`.
     pub fn settled(&self, text: &[u8]) -> Result<usize> {
-        let spaces = if self.is_local { trailing_spaces(text) } else { text.len() };
-        let Some(horizon) = text.len().checked_sub(spaces + LOOK_AHEAD) else { return Ok(0) };
+        let settled_before = if self.is_local { open_run(text) } else { 0 };
+        let Some(horizon) = settled_before.checked_sub(LOOK_AHEAD) else { return Ok(0) };
         let mut settled = 0;
         self.split(text, &mut |ends| {
             settled =
@@ -159,9 +160,38 @@ impl Splitter {
     }
 }
 
-/// Bytes behind a pre-token that the patterns of `is_local` look at, whitespace runs apart: an
-/// apostrophe and two letters after a word.
+/// Bytes behind a pre-token that the patterns of `is_local` look at, runs of whitespace and of
+/// letters apart: an apostrophe and two letters after a word.
 const LOOK_AHEAD: usize = 16;
+
+/// Where the run of whitespace, or of letters and marks, at the end of `text` begins.
+///
+/// More text may move the cuts inside of it, and where it begins: o200k takes capitals back from
+/// a word when no small letter follows, however many they are. A character that is not complete
+/// may be of either kind.
+fn open_run(text: &[u8]) -> usize {
+    let table = classes::ClassTable::shared();
+    let mut end = text.len();
+    let is_cut = |n: &usize| {
+        let tail = end.checked_sub(*n).and_then(|at| text.get(at..end)).unwrap_or_default();
+        std::str::from_utf8(tail).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())
+    };
+    end -= (1..=3).find(is_cut).unwrap_or(0);
+    let mut run = None;
+    loop {
+        let last = (1..=4).find_map(|n| {
+            let (code_point, length) = classes::decode_utf8(text.get(end.checked_sub(n)?..end)?)?;
+            (length == n).then(|| (table.of(code_point), n))
+        });
+        let Some((class, n_bytes)) = last else { return end };
+        let kind = [bit::SPACE, bit::LETTER | bit::MARK].into_iter().find(|kind| class & kind != 0);
+        if kind.is_none() || run.is_some_and(|run| Some(run) != kind) {
+            return end;
+        }
+        run = kind;
+        end -= n_bytes;
+    }
+}
 
 /// Bytes of the whitespace at the end of `text`.
 #[must_use]
