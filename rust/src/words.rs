@@ -52,8 +52,8 @@ impl Words {
 
     /// The word model of sentencepiece: `▁` begins a word, wherever it stands.
     ///
-    /// Unknown words that follow each other are one unknown token. Control, unknown and byte
-    /// pieces are never words.
+    /// Unknown words that follow each other are one unknown token. Control, unknown, byte
+    /// and unused pieces are never words.
     ///
     /// # Errors
     ///
@@ -321,8 +321,7 @@ fn check_length(text: &[u8]) -> Result<()> {
 
 /// Pieces that text can give, with their ids.
 fn in_text(pieces: &[Piece]) -> impl Iterator<Item = (u32, &[u8])> {
-    use PieceKind::{Normal, Unused, UserDefined};
-    let in_text = |piece: &Piece| matches!(piece.kind, Normal | Unused | UserDefined);
+    let in_text = |piece: &Piece| matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined);
     let with_ids = (0u32..).zip(pieces).filter(move |(_, piece)| in_text(piece));
     with_ids.map(|(id, piece)| (id, piece.text.as_slice()))
 }

@@ -31,14 +31,14 @@ def compiled_pieces(pieces, *, unk_id=0, byte_fallback=False):
 
 ENGINES = {
     "reference": reference.encode_spans,
-    "rust": lambda pretoken, tokens, merges, **options: (
-        compiled(tokens, merges, **options).encode_spans(pretoken)
-    ),
+    "rust": lambda pretoken, tokens, merges, **options: compiled(
+        tokens, merges, **options
+    ).encode_spans(pretoken),
 }
 PIECE_ENGINES = {
     "reference": reference.encode_pieces,
-    "rust": lambda text, pieces, **options: (
-        compiled_pieces(pieces, **options).encode_spans(text.encode())
+    "rust": lambda text, pieces, **options: compiled_pieces(pieces, **options).encode_spans(
+        text.encode()
     ),
 }
 
@@ -317,7 +317,7 @@ def test_characters_by_table_and_by_code_point():
     assert characters.encode(b"xx\xff") == [3, 3, 3]
     text = "aé你🙂\0\U0010ffff"
     assert _core.Characters().encode(text.encode()) == [ord(character) for character in text]
-    with pytest.raises(UnencodableTextError, match="byte 0xff, .* at byte 1"):
+    with pytest.raises(UnencodableTextError, match=r"byte 0xff, .* at byte 1"):
         _core.Characters().encode(b"a\xff")
     assert _core.Characters(unk_id=0xFFFD).encode(b"a\xff") == [97, 0xFFFD]
 

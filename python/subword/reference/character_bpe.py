@@ -153,33 +153,15 @@ def encode_spans(
         raise ArgumentError("dropout needs uniform, a source of random numbers")
     if whole_first and not dropout and pretoken in tokens:
         return [(tokens[pretoken], 0, len(pretoken))]
-    symbols: list[_Symbol] = []
-    for start, end in _characters(pretoken):
-        prefix = continuing_subword_prefix if start else b""
-        suffix = end_of_word_suffix if end == len(pretoken) else b""
-        text = prefix + pretoken[start:end] + suffix
-        token_id = tokens.get(text)
-        fallback = _bytes_of(pretoken[start:end], tokens) if byte_fallback else None
-        if token_id is not None and _is_utf8(pretoken[start:end]):
-            symbols.append(_Symbol(text, start, end, token_id))
-        elif fallback is not None:
-            for at, (token, byte_id) in enumerate(fallback, start=start):
-                symbols.append(_Symbol(token, at, at + 1, byte_id))
-        elif unk_id is not None:
-            symbols.append(_Symbol(text, start, end, None))
-        else:
-            raise UnencodableTextError(f"{pretoken[start:end]!r} at byte {start} has no token")
-    n_prefix = len(continuing_subword_prefix)
+    affixes = (continuing_subword_prefix, end_of_word_suffix)
+    symbols = list(_read(pretoken, tokens, affixes, unk_id, byte_fallback=byte_fallback))
     ranks = {pair: rank for rank, pair in enumerate(merges)}
 
     def join(left: _Symbol, right: _Symbol) -> tuple[float, _Symbol] | None:
         rank = ranks.get((left.text, right.text))
         if rank is None or left.token_id is None or right.token_id is None:
             return None
-        tail = right.text
-        if tail.startswith(continuing_subword_prefix):
-            tail = tail[n_prefix:]
-        text = left.text + tail
+        text = left.text + right.text.removeprefix(continuing_subword_prefix)
         return rank, _Symbol(text, left.start, right.end, tokens[text])
 
     _merge(symbols, join, dropout, uniform)
@@ -193,7 +175,8 @@ def encode_pieces(
 
     User-defined pieces are found first, the leftmost and there the longest, and do not merge.
     Then any neighbours whose concatenation is a normal or unused piece merge, the best score
-    first, the leftmost of equal ones. Unused pieces are given as what they were made of.
+    first, the leftmost of equal ones. Unused pieces are given as what they were made of;
+    those of one character are unknown.
 
     Args:
         text: The text, with ``▁`` for spaces.
@@ -221,7 +204,10 @@ def encode_pieces(
         matches = [piece for piece in user_defined if text.startswith(piece, place)]
         spelled = matches[-1] if matches else text[place]
         end = start + len(spelled.encode())
-        symbols.append(_Symbol(spelled.encode(), start, end, ids.get(spelled), bool(matches)))
+        token_id = ids.get(spelled)
+        if token_id is not None and pieces[token_id].kind == "unused":
+            token_id = None
+        symbols.append(_Symbol(spelled.encode(), start, end, token_id, bool(matches)))
         place, start = place + len(spelled), end
     parts: dict[bytes, tuple[_Symbol, _Symbol]] = {}
 
@@ -277,6 +263,32 @@ def uniforms(seed: int) -> Callable[[], float]:
         return ((mixed ^ (mixed >> 31)) >> 11) / 2**53
 
     return uniform
+
+
+def _read(
+    pretoken: bytes,
+    tokens: Mapping[bytes, int],
+    affixes: tuple[bytes, bytes],
+    unk_id: int | None,
+    *,
+    byte_fallback: bool,
+) -> Iterator[_Symbol]:
+    """Give the symbol of each character, or those of its bytes."""
+    for start, end in _characters(pretoken):
+        character = pretoken[start:end]
+        prefix = affixes[0] if start else b""
+        suffix = affixes[1] if end == len(pretoken) else b""
+        text = prefix + character + suffix
+        fallback = _bytes_of(character, tokens) if byte_fallback else None
+        if text in tokens and _is_utf8(character):
+            yield _Symbol(text, start, end, tokens[text])
+        elif fallback is not None:
+            for at, (token, byte_id) in enumerate(fallback, start=start):
+                yield _Symbol(token, at, at + 1, byte_id)
+        elif unk_id is not None:
+            yield _Symbol(text, start, end, None)
+        else:
+            raise UnencodableTextError(f"{character!r} at byte {start} has no token")
 
 
 def _merge(

@@ -26,7 +26,7 @@ impl CharacterBpe {
     /// The model of sentencepiece's pieces, whose ids are their places.
     ///
     /// Normal and unused pieces are merged; unused ones are then given as what they were made
-    /// of. User-defined pieces are found first, leftmost and longest, and not merged. Unknown
+    /// of, or as unknown if they are one character. User-defined pieces are found first, leftmost and longest, and not merged. Unknown
     /// characters that follow each other are one unknown token.
     ///
     /// Unlike in sentencepiece, text never gives a control, unknown or byte piece by spelling
@@ -72,8 +72,7 @@ impl CharacterBpe {
     fn set_piece_symbols(&mut self, pieces: &[Piece], mergeable: &[u32]) -> Result<()> {
         for (id, piece) in (0u32..).zip(pieces) {
             let (code, n_bytes) = code_point_at(&piece.text, 0);
-            let in_text =
-                !matches!(piece.kind, PieceKind::Control | PieceKind::Unknown | PieceKind::Byte);
+            let in_text = matches!(piece.kind, PieceKind::Normal | PieceKind::UserDefined);
             if in_text && n_bytes == piece.text.len() {
                 self.plain.set(code, id)?;
             }
