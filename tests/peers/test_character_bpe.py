@@ -206,10 +206,8 @@ def merge_models(draw):
         if prefix and not right.startswith(prefix):
             continue
         made = left + right.removeprefix(prefix)
-        # Two merges that make one token confuse the peer's queue: it may take the one for the
-        # other, and so merge before the rank's turn.
-        if made not in vocab:
-            vocab[made] = len(vocab)
+        vocab.setdefault(made, len(vocab))
+        if (left, right) not in merges:
             merges.append((left, right))
     options = {
         "unk_token": "?",
