@@ -3,6 +3,7 @@
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
 pub mod bpe;
+pub mod code_points;
 pub mod corpus;
 pub mod counts;
 pub mod error;
@@ -20,3 +21,4 @@ pub mod tokenizer;
 pub mod unigram;
 pub mod wordpiece;
 pub mod worker;
+pub mod words;
