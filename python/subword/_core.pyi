@@ -140,7 +140,7 @@ class PretokenTable:
 class Tokenizer:
     def __new__(
         cls,
-        model: Bpe | WordPiece | Unigram,
+        model: Bpe | WordPiece | Unigram | CharacterBpe | Words | Characters,
         added_tokens: list[tuple[str, int, bool, bool, bool, bool, bool, bool]],
         patterns: list[str],
         *,

@@ -206,7 +206,7 @@ class AllCharacters(Mapping[TokenId, bytes]):
     """The vocabulary of all of Unicode: the id of a character is its code point."""
 
     def __getitem__(self, token_id: TokenId) -> bytes:
-        """Give the UTF-8 of a code point; a ``KeyError`` for surrogates and what is past the end."""
+        """Give the UTF-8 of a code point; a ``KeyError`` for a surrogate or past the end."""
         if not 0 <= token_id < 0x110000 or 0xD800 <= token_id < 0xE000:
             raise KeyError(token_id)
         return chr(token_id).encode()
@@ -279,12 +279,17 @@ def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
             )
         case Pieces():
             made = [(piece.text, piece.score, piece.kind) for piece in model.pieces]
-            kinds = {
-                "bpe": _core.CharacterBpe.from_pieces,
-                "word": _core.Words.from_pieces,
-                "char": _core.Characters.from_pieces,
-            }
-            return kinds[model.kind](made, unk_id=model.unk_id, byte_fallback=model.byte_fallback)
+            if model.kind == "bpe":
+                return _core.CharacterBpe.from_pieces(
+                    made, unk_id=model.unk_id, byte_fallback=model.byte_fallback
+                )
+            if model.kind == "word":
+                return _core.Words.from_pieces(
+                    made, unk_id=model.unk_id, byte_fallback=model.byte_fallback
+                )
+            return _core.Characters.from_pieces(
+                made, unk_id=model.unk_id, byte_fallback=model.byte_fallback
+            )
         case Words():
             unk_id = _unknown_id(model.vocab, model.unk_token)
             return _core.Words(_tokens(model.vocab), unk_id=unk_id)

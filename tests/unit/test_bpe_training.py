@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword import _core
-from subword.counts import PretokenCounts, count
+from subword.counts import count
 from subword.errors import (
     ArgumentError,
     CountOverflowError,

@@ -208,7 +208,7 @@ def test_a_stream_yields_while_it_reads(name: str) -> None:
 
     def lines() -> Iterator[str]:
         nonlocal n_read
-        for n_read in range(1, 10_001):  # noqa: B007
+        for n_read in range(1, 10_001):
             yield f"line {n_read} of the cat in the hat, and that's that\n"
 
     ids = tok.encode_iterable(lines())
