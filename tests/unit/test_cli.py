@@ -328,7 +328,7 @@ BAD_INPUT = {
     "train bpe empty.txt --vocab-size 300 -o x.json": "no text",
     "train bpe corpus.txt --vocab-size 300 --min-frequency 0 -o x.json": "min_frequency",
     "train bpe corpus.txt --vocab-size 256 --special-token '<s>' -o x.json": "need 257",
-    "train bpe corpus.txt --vocab-size 300 --special-token ab --special-token ab -o x.json": "twice",
+    "train bpe corpus.txt --vocab-size 300 --special-token ab --special-token ab -o x": "twice",
     "train bpe corpus.txt --vocab-size 300 -o x.odd": "'.odd'",
     "train bpe corpus.txt --vocab-size 300 -o x --format odd": "'odd'",
     "train bpe corpus.txt --vocab-size 300 -o no/x.json": "make it first",
