@@ -8,7 +8,19 @@ from subword import _core
 from subword.errors import VocabularyError
 from subword.types import Pair, TokenId
 
-__all__ = ["Bpe", "Ties", "Training", "bpe_from_ranks", "bpe_from_tokens"]
+__all__ = [
+    "Bpe",
+    "Model",
+    "Piece",
+    "PieceKind",
+    "Ties",
+    "Training",
+    "Unigram",
+    "WordPiece",
+    "bpe_from_ranks",
+    "bpe_from_tokens",
+    "compile_model",
+]
 
 Ties = Literal["greatest", "first", "hf", "smallest_id"]
 """How equal pair counts are decided; see ``subword.train_bpe``."""
@@ -47,9 +59,117 @@ class Bpe:
     training: Training | None = field(default=None)
 
 
-def bpe_from_tokens(
-    vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]
-) -> Bpe:
+@dataclass(frozen=True, slots=True)
+class WordPiece:
+    """Greedy longest match from the left.
+
+    Attributes:
+        vocab: Token of each id, as UTF-8.
+        unk_token: What a word becomes that the vocabulary cannot spell; None refuses it.
+        prefix: What tokens inside a word start with.
+        max_input_chars_per_word: Words of more characters are unknown as they stand.
+        training: How the vocabulary was learnt, where that is known.
+    """
+
+    vocab: Mapping[TokenId, bytes]
+    unk_token: str | None = "[UNK]"
+    prefix: str = "##"
+    max_input_chars_per_word: int = 100
+    training: Training | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if self.unk_token is not None and self.unk_token.encode() not in self.vocab.values():
+            raise VocabularyError(
+                f"the unknown token {self.unk_token!r:.40} is not in the vocabulary; add it, or "
+                "pass unk_token=None to refuse words that cannot be spelled"
+            )
+
+
+PieceKind = Literal["normal", "unknown", "control", "user_defined", "byte", "unused"]
+"""How a SentencePiece piece takes part in encoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An entry of a Unigram or SentencePiece vocabulary; its id is its place.
+
+    Attributes:
+        text: The piece, as UTF-8; spaces as the normalizer writes them.
+        score: Natural logarithm of its probability, or the SentencePiece BPE score.
+        kind: How it takes part.
+    """
+
+    text: bytes
+    score: float
+    kind: PieceKind = "normal"
+
+
+@dataclass(frozen=True, slots=True)
+class Unigram:
+    """The most probable segmentation.
+
+    Attributes:
+        pieces: The vocabulary in the order of the ids.
+        unk_id: The id of what no piece covers.
+        byte_fallback: Such characters become the byte pieces of their UTF-8.
+        fuse_unknown: Unknown characters in a row are one id.
+        single_precision: Add path scores as sentencepiece does, in 32 bits; HF uses 64.
+    """
+
+    pieces: Sequence[Piece]
+    unk_id: TokenId = 0
+    byte_fallback: bool = False
+    fuse_unknown: bool = True
+    single_precision: bool = True
+
+    @property
+    def vocab(self) -> dict[TokenId, bytes]:
+        """Piece of each id."""
+        return dict(enumerate(piece.text for piece in self.pieces))
+
+
+Model = Bpe | WordPiece | Unigram
+
+
+def compile_model(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
+    """Compile the kernel of a model.
+
+    Raises:
+        VocabularyError: Duplicate tokens or ids, or parts that name unknown tokens.
+    """
+    try:
+        return _compiled(model)
+    except OverflowError as error:
+        raise VocabularyError(f"an id of the model is not from 0 to 2^32-2 ({error})") from error
+
+
+def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
+    match model:
+        case Bpe():
+            vocab = model.vocab
+            return _core.Bpe(
+                list(vocab), list(vocab.values()), list(model.merges), whole_first=model.whole_first
+            )
+        case WordPiece():
+            tokens = [(token, token_id) for token_id, token in model.vocab.items()]
+            unknown = None if model.unk_token is None else model.unk_token.encode()
+            return _core.WordPiece(
+                tokens,
+                continuing_prefix=model.prefix.encode(),
+                unk_id=next((token_id for token, token_id in tokens if token == unknown), None),
+                max_input_chars_per_word=model.max_input_chars_per_word,
+            )
+        case Unigram():
+            return _core.Unigram(
+                [(piece.text, piece.score, piece.kind) for piece in model.pieces],
+                unk_id=model.unk_id,
+                byte_fallback=model.byte_fallback,
+                fuse_unknown=model.fuse_unknown,
+                single_precision=model.single_precision,
+            )
+
+
+def bpe_from_tokens(vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]) -> Bpe:
     """Make a model whose merges are given as byte strings.
 
     Raises:
@@ -64,7 +184,8 @@ def bpe_from_tokens(
     for token_id, token in vocab.items():
         if not isinstance(token, bytes) or not isinstance(token_id, int):
             raise VocabularyError(
-                f"vocab maps {token_id!r:.40} to {token!r:.40}; expected ids (int) to tokens (bytes)"
+                f"vocab maps {token_id!r:.40} to {token!r:.40}; "
+                "expected ids (int) to tokens (bytes)"
             )
         if not 0 <= token_id < 2**32 - 1:
             raise VocabularyError(f"id {token_id} of token {token!r:.40} is not from 0 to 2^32-2")
@@ -72,8 +193,11 @@ def bpe_from_tokens(
             raise VocabularyError(f"token {token!r:.40} has two ids, {ids[token]} and {token_id}")
         ids[token] = token_id
     pairs: list[Pair] = []
-    for rank, (left, right) in enumerate(merges):
-        for part in (left, right):
+    for rank, merge in enumerate(merges):
+        if not isinstance(merge, tuple | list) or len(merge) != 2:
+            raise VocabularyError(f"merge {rank} is {merge!r:.40}; expected a pair of tokens")
+        left, right = merge
+        for part in merge:
             if part not in ids:
                 raise VocabularyError(
                     f"merge {rank} names {part!r:.40}, which is not in the vocabulary"
@@ -86,10 +210,10 @@ def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
     """Make the model that tiktoken would run: merges implied by ranked tokens.
 
     Source: tiktoken 0.14.0, src/lib.rs, ``byte_pair_merge``; the merges are equal to its rule
-    because each token is only ever made of the two parts that the lower ranks leave of it.
+    because each token is only ever made of the two parts that all other tokens leave of it.
 
     Raises:
-        VocabularyError: A rank twice.
+        VocabularyError: A rank twice, or one of more than 32 bits.
 
     Examples:
         >>> bpe_from_ranks({b"a": 0, b"b": 1, b"ab": 2}).merges
@@ -98,5 +222,8 @@ def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     ids = [rank for _, rank in ordered]
     tokens = [token for token, _ in ordered]
-    merges = _core.merges_from_ranks(ids, tokens)
+    try:
+        merges = _core.merges_from_ranks(ids, tokens)
+    except OverflowError as error:
+        raise VocabularyError(f"a rank is not from 0 to 2^32-2 ({error})") from error
     return Bpe(dict(zip(ids, tokens, strict=True)), tuple(merges), whole_first=True)

@@ -197,6 +197,13 @@ NormalizerStep: TypeAlias = (
 
 Normalizer: TypeAlias = tuple[NormalizerStep, ...]
 
+# sentencepiece 0.2.3, builder.cc, BuildNmtNFKCMap, and its compiled nmt_nfkc table: NFKC, but these
+# go, those become spaces, and the full-width tilde stays. Held to the table of a published model
+# for every code point; the table knows no Unicode past version 10, and composes only the sequences
+# it lists, which this does not imitate: a model file's own table is read with the model.
+_NMT_REMOVED = r"[\x01-\x08\x0B\x0E-\x1F\x7F\x8F\x9F]"
+_NMT_SPACES = r"[\t\n\f\r\u1680\u200B-\u200F\u2028\u2029\u2581\uFEFF\uFFFD]"
+
 NAMED_NORMALIZERS: Final[dict[str, Normalizer]] = {
     "none": (),
     "nfc": (Nfc(),),
@@ -205,6 +212,11 @@ NAMED_NORMALIZERS: Final[dict[str, Normalizer]] = {
     "nfkd": (Nfkd(),),
     "lowercase": (Lowercase(),),
     "strip_accents": (Nfd(), StripAccents()),
+    "nmt_nfkc": (
+        Replace(_NMT_REMOVED, "", regex=True),
+        Replace(_NMT_SPACES, " ", regex=True),
+        Nfkc(keep="～"),
+    ),
     "bert": (Bert(),),
     "bert_cased": (Bert(lowercase=False),),
 }

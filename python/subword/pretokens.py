@@ -31,9 +31,7 @@ __all__ = [
     "split",
 ]
 
-Behavior = Literal[
-    "isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"
-]
+Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 """What becomes of matches: each a piece; dropped; the end of the piece before; the start of the
 piece after; one piece with the matches they touch. Of matches in a row only one is merged."""
 

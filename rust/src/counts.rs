@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 
 use crate::error::{Error, Kind, Result};
 use crate::key::{Key, KeyHash, prefetch};
+use crate::memory::ask_for_huge_pages;
 use crate::parallel::Control;
 use crate::special::SpecialTokens;
 use crate::split::Splitter;
@@ -362,6 +363,7 @@ impl CountTable {
 fn empty_slots(n: usize) -> Result<Vec<Slot>> {
     let mut slots = Vec::new();
     slots.try_reserve_exact(n)?;
+    ask_for_huge_pages(&mut slots);
     slots.resize(n, Slot::default());
     Ok(slots)
 }

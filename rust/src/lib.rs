@@ -3,11 +3,13 @@
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
 pub mod bpe;
+pub mod code_points;
 pub mod corpus;
 pub mod counts;
 pub mod error;
 pub mod key;
 pub mod memo;
+mod memory;
 pub mod model;
 pub mod normalize;
 pub mod parallel;
@@ -18,3 +20,5 @@ pub mod stream;
 pub mod tokenizer;
 pub mod unigram;
 pub mod wordpiece;
+pub mod worker;
+pub mod words;

@@ -10,6 +10,7 @@ use std::hash::BuildHasher;
 use std::sync::Mutex;
 
 use crate::key::{Key, KeyHash, prefetch};
+use crate::memory::ask_for_huge_pages;
 
 /// Pre-tokens longer than this are not remembered.
 pub const LONGEST: usize = 128;
@@ -170,6 +171,7 @@ impl Memo {
         if wanted > limit || slots.try_reserve_exact(wanted).is_err() {
             return false;
         }
+        ask_for_huge_pages(&mut slots);
         slots.resize(wanted, Slot::default());
         self.slots = slots;
         true

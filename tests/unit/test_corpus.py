@@ -1,5 +1,6 @@
 """Sources, cuts and files: held to the twin for every block size."""
 
+import contextlib
 import errno
 import gzip
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subword import _core
@@ -73,6 +74,7 @@ contents = st.lists(fragments, max_size=25).map(b"".join)
 cuts = st.sampled_from(["file", "line", END, b"<", b"\r\n", b"aa", b"\n\r\n"])
 
 
+@settings(deadline=None)  # files: a busy machine is not a failure
 @given(
     files=st.lists(st.tuples(contents, st.sampled_from(sorted(STORED))), max_size=4),
     cut=cuts,
@@ -86,6 +88,7 @@ def test_reader_gives_the_documents_of_the_twin(folder, files, cut, block_bytes)
     assert read(paths, cut, block_bytes) == expected
 
 
+@settings(deadline=None)  # files: a busy machine is not a failure
 @given(
     separator=st.text(alphabet="ab", min_size=1, max_size=5).map(str.encode),
     text=st.text(alphabet="ab", max_size=60).map(str.encode),
@@ -186,14 +189,13 @@ def test_a_damaged_stream_is_refused(tmp_path, how):
         read([path], "file")
 
 
+@settings(deadline=None)  # files: a busy machine is not a failure
 @given(noise=st.binary(max_size=40), magic=st.sampled_from([b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"]))
 def test_noise_after_a_magic_never_crashes(folder, noise, magic):
     path = folder / "noise"
     path.write_bytes(magic + noise)
-    try:
+    with contextlib.suppress(CorpusError):
         read([path], "line", 7)
-    except CorpusError:
-        pass
 
 
 def test_documents_before_the_damage_come_first_and_the_error_stays(tmp_path):
@@ -299,15 +301,24 @@ def test_a_file_that_goes_away_is_named_by_the_reader(tmp_path):
     assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(path))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions of POSIX")
 def test_an_unreadable_file_is_refused_before_work_starts(tmp_path):
     path = tmp_path / "f"
     path.touch(mode=0o000)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user reads every file")
-    with pytest.raises(SourceError) as caught:
-        read_documents(path)
-    assert (caught.value.errno, caught.value.filename) == (errno.EACCES, str(path))
+    is_root = os.geteuid() == 0  # who reads every file
+    if is_root:
+        os.seteuid(65534)
+    try:
+        with pytest.raises(SourceError) as before:
+            read_documents(path)
+        with pytest.raises(SourceError) as later:
+            read([path], "file")
+    finally:
+        if is_root:
+            os.seteuid(0)
+    for error in (before.value, later.value):
+        assert (error.errno, error.filename) == (errno.EACCES, str(path))
+        assert not isinstance(error, FileNotFoundError)
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that opens but fails")

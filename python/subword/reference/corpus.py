@@ -21,8 +21,10 @@ def cut_documents(text: bytes, cut: str | bytes) -> list[bytes]:
     Examples:
         >>> cut_documents(b"a\r\n\nb\n", "line")
         [b'a', b'', b'b']
-        >>> cut_documents(b"a<s><s>b", b"<s>"), cut_documents(b"", b"<s>"), cut_documents(b"", "file")
-        ([b'a', b'', b'b'], [], [b''])
+        >>> cut_documents(b"a<s><s>b", b"<s>")
+        [b'a', b'', b'b']
+        >>> cut_documents(b"", b"<s>"), cut_documents(b"", "file")
+        ([], [b''])
     """
     if cut == "file":
         return [text]

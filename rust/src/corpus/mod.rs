@@ -125,7 +125,8 @@ impl Chunk {
 pub struct ChunkReader {
     paths: VecDeque<PathBuf>,
     cut: Cut,
-    finder: Finder<'static>,
+    /// Boxed, as it wants an alignment of 32 that objects of Python do not have.
+    finder: Box<Finder<'static>>,
     block_bytes: usize,
     source: Option<Source>,
     stored_bytes: Arc<AtomicU64>,
@@ -162,7 +163,7 @@ impl ChunkReader {
         }
         Ok(Self {
             paths: paths.into(),
-            finder: Finder::new(cut.mark()).into_owned(),
+            finder: Box::new(Finder::new(cut.mark()).into_owned()),
             cut,
             block_bytes,
             source: None,

@@ -76,7 +76,7 @@ pub fn character_length(text: &[u8]) -> usize {
 
 fn last_character(source: &[u8], range: &Range<usize>) -> Range<usize> {
     let floor = range.start.max(range.end.saturating_sub(4));
-    for start in (floor..range.end).rev() {
+    for start in floor..range.end {
         let length = source.get(start..range.end).map_or(0, character_length);
         if start + length == range.end {
             return start..range.end;

@@ -26,7 +26,7 @@ pub fn to_py_err(py: Python<'_>, error: &Error) -> PyErr {
         .get_or_try_init(py, || py.import("subword.errors").map(Bound::unbind))
         .and_then(|errors| errors.bind(py).getattr(error.kind.class_name()))
         .and_then(|class| match &error.os {
-            Some(os) => class.call1((os.errno, error.message.as_str(), &os.path)),
+            Some(os) => class.call1((os.errno, error.message.as_str(), os.path.as_os_str())),
             None => class.call1((error.message.as_str(),)),
         });
     instance.map_or_else(|import_error| import_error, PyErr::from_value)

@@ -22,13 +22,19 @@ const MAX_UNWATCHED_BYTES: usize = 1 << 16;
 /// `(normalized start, normalized end, original start, original end, exact)`.
 type RunTuple = (usize, usize, usize, usize, bool);
 
+/// A normalized text, and original spans.
+type SpansTuple<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>);
+
+/// Names of scripts, and ranges with the index of the name.
+type ScriptsTuple = (Vec<&'static str>, Vec<(u32, u32, u8)>);
+
 /// A piece, and its span in the text as given.
 type PieceTuple<'py> = (Bound<'py, PyBytes>, usize, usize);
 
 /// Compiled normalizers.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Normalizer {
-    kernel: normalize::Normalizer,
+    pub kernel: normalize::Normalizer,
 }
 
 #[pymethods]
@@ -58,13 +64,17 @@ impl Normalizer {
         py: Python<'py>,
         text: &Bound<'py, PyBytes>,
         ranges: Vec<(usize, usize)>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<(usize, usize)>)> {
+    ) -> PyResult<SpansTuple<'py>> {
         match self.run(py, text.as_bytes())? {
             Some(out) => {
                 let spans = ranges.iter().map(|&(start, end)| out.original_span(start, end));
                 Ok((PyBytes::new(py, &out.bytes), spans.collect()))
             }
-            None => Ok((text.clone(), ranges)),
+            None => {
+                let n_bytes = text.as_bytes().len();
+                let cut = |(start, end): (usize, usize)| (start.min(n_bytes), end.min(n_bytes));
+                Ok((text.clone(), ranges.into_iter().map(cut).collect()))
+            }
         }
     }
 }
@@ -82,7 +92,7 @@ impl Normalizer {
 /// Compiled pre-tokenizer steps.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Steps {
-    kernel: steps::Steps,
+    pub kernel: steps::Steps,
 }
 
 #[pymethods]
@@ -120,7 +130,7 @@ impl Steps {
 /// Each script's name, and its code point ranges `(first, last, index of the name)`; kana count
 /// as Han.
 #[pyfunction]
-pub fn script_ranges(py: Python<'_>) -> PyResult<(Vec<&'static str>, Vec<(u32, u32, u8)>)> {
+pub fn script_ranges(py: Python<'_>) -> PyResult<ScriptsTuple> {
     let scripts = Scripts::new().map_err(|error| to_py_err(py, &error))?;
     Ok((SCRIPT_NAMES.to_vec(), scripts.ranges().to_vec()))
 }

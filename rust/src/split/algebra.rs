@@ -31,6 +31,9 @@ impl Window {
 
 /// A pattern as a function from class masks to the mask of pre-token starts.
 pub trait Algebra: Default {
+    /// The classes it reads, bits of `classes::bit`.
+    const NEEDS: u16;
+
     /// Starts in the middle block of `window`; bit 0 of the first block need not be set.
     fn starts(&mut self, text: &[u8], window: &Window) -> u64;
 }
@@ -109,11 +112,12 @@ fn split<A: Algebra, C: Classify>(
     }
     let mut algebra = A::default();
     let mut spill = Spill::default();
-    let mut window = Window { here: masks_at::<C>(text, 0, &mut spill), ..Window::default() };
+    let mut window =
+        Window { here: masks_at::<C>(text, 0, A::NEEDS, &mut spill), ..Window::default() };
     let mut ends = [0usize; BATCH];
     let mut n_ends = 0;
     while window.start < text.len() {
-        window.after = masks_at::<C>(text, window.start + BLOCK, &mut spill);
+        window.after = masks_at::<C>(text, window.start + BLOCK, A::NEEDS, &mut spill);
         let mut starts = algebra.starts(text, &window) & window.here.valid;
         if window.start == 0 {
             starts &= !1;

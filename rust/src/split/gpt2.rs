@@ -7,6 +7,7 @@
 //! Source of the pattern: openai/gpt-2, src/encoder.py.
 
 use super::algebra::{Algebra, Window, last_of_runs};
+use super::classes::bit;
 
 /// The gpt2 pattern.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Gpt2 {
 }
 
 impl Algebra for Gpt2 {
+    const NEEDS: u16 = bit::LETTER | bit::NUMBER | bit::SPACE;
+
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {
         let (before, here) = (&window.before, &window.here);
@@ -28,9 +31,23 @@ impl Algebra for Gpt2 {
             | first(other, other_before);
         let after_blank = here.blank << 1 | before.blank >> 63;
         let spaces = first(here.space, before.space) | last_of_runs(window, |masks| masks.space);
-        let mut starts = (runs & !after_blank | spaces) & !self.clear | self.set;
+        let starts = (runs & !after_blank | spaces) & !self.clear | self.set;
         (self.clear, self.set) = (0, 0);
-        let mut apostrophes = here.apostrophe & starts;
+        let apostrophes = here.apostrophe & starts;
+        if apostrophes != 0 { self.patch(text, window, starts, apostrophes) } else { starts }
+    }
+}
+
+impl Gpt2 {
+    /// Cut the contractions that begin at `apostrophes`.
+    #[inline(never)]
+    fn patch(
+        &mut self,
+        text: &[u8],
+        window: &Window,
+        mut starts: u64,
+        mut apostrophes: u64,
+    ) -> u64 {
         while apostrophes != 0 {
             let at = apostrophes.trailing_zeros() as usize;
             apostrophes &= apostrophes - 1;

@@ -42,6 +42,23 @@ pub struct Masks {
     pub valid: u64,
 }
 
+impl Masks {
+    /// Add the bits of other masks of the same block.
+    #[inline(always)]
+    fn join(&mut self, other: &Self) {
+        self.letter |= other.letter;
+        self.upper |= other.upper;
+        self.lower |= other.lower;
+        self.mark |= other.mark;
+        self.number |= other.number;
+        self.space |= other.space;
+        self.punctuation |= other.punctuation;
+        self.symbol |= other.symbol;
+        self.han_kana |= other.han_kana;
+        self.lead |= other.lead;
+    }
+}
+
 /// What the block before leaves: a character that reaches over the border.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spill {
@@ -51,8 +68,9 @@ pub struct Spill {
 
 /// How the ASCII part of a block is classified.
 pub trait Classify {
-    /// Masks of the ASCII bytes of `block`, and the mask of the others.
-    fn ascii(block: &[u8; BLOCK]) -> (Masks, u64);
+    /// Masks of the ASCII bytes of `block`, and the mask of the others. Only the classes of
+    /// `needs` (bits of `classes::bit`) are right; the rest may be left out.
+    fn ascii(block: &[u8; BLOCK], needs: u16) -> (Masks, u64);
 }
 
 /// The loop that runs on every CPU.
@@ -61,7 +79,7 @@ pub struct Portable;
 
 impl Classify for Portable {
     #[inline(always)]
-    fn ascii(block: &[u8; BLOCK]) -> (Masks, u64) {
+    fn ascii(block: &[u8; BLOCK], _needs: u16) -> (Masks, u64) {
         let mut masks = Masks::default();
         let mut other = 0;
         for (i, &byte) in block.iter().enumerate() {
@@ -97,23 +115,24 @@ pub struct Avx2;
 mod avx2 {
     use std::arch::x86_64::{
         __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
-        _mm256_set1_epi8, _mm256_sub_epi8,
+        _mm256_or_si256, _mm256_set1_epi8, _mm256_sub_epi8,
     };
 
+    use super::super::classes::bit;
     use super::{Avx2, BLOCK, Classify, Masks};
 
     impl Classify for Avx2 {
         #[inline(always)]
-        fn ascii(block: &[u8; BLOCK]) -> (Masks, u64) {
+        fn ascii(block: &[u8; BLOCK], needs: u16) -> (Masks, u64) {
             // SAFETY: `Avx2` is only named by code that runs after the CPU was asked for AVX2,
             // and both loads lie inside the 64 bytes of `block`.
-            unsafe { classify(block) }
+            unsafe { classify(block, needs) }
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn classify(block: &[u8; BLOCK]) -> (Masks, u64) {
+    fn classify(block: &[u8; BLOCK], needs: u16) -> (Masks, u64) {
         // SAFETY: 32 bytes from 0 and from 32 lie inside the 64 of `block`; unaligned loads.
         let halves = unsafe {
             [
@@ -129,14 +148,18 @@ mod avx2 {
         };
         let is = |byte: u8| both(halves, |half| _mm256_cmpeq_epi8(half, splat(byte)));
         let other = both(halves, |half| half);
-        let (upper, lower, number) = (within(b'A', b'Z'), within(b'a', b'z'), within(b'0', b'9'));
+        let cased = needs & (bit::UPPER | bit::LOWER) != 0;
+        let upper = if cased { within(b'A', b'Z') } else { 0 };
+        let lower = if cased { within(b'a', b'z') } else { 0 };
+        let letter = if cased { upper | lower } else { either_case(halves) };
+        let number = within(b'0', b'9');
         let (blank, apostrophe) = (is(b' '), is(b'\''));
         let symbol =
             is(b'$') | is(b'+') | within(b'<', b'>') | is(b'^') | is(b'`') | is(b'|') | is(b'~');
         let marks =
             within(b'!', b'/') | within(b':', b'@') | within(b'[', b'`') | within(b'{', b'~');
         let masks = Masks {
-            letter: upper | lower,
+            letter,
             upper,
             lower,
             number,
@@ -150,6 +173,15 @@ mod avx2 {
             ..Masks::default()
         };
         (masks, other)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn either_case(halves: [__m256i; 2]) -> u64 {
+        both(halves, |half| {
+            let offset = _mm256_sub_epi8(_mm256_or_si256(half, splat(0x20)), splat(b'a'));
+            _mm256_cmpeq_epi8(_mm256_min_epu8(offset, splat(25)), offset)
+        })
     }
 
     #[inline]
@@ -168,18 +200,21 @@ mod avx2 {
 }
 
 /// Masks of the block of `text` at `start`; all zero past the end.
+///
+/// Only the classes of `needs` are right. It is a constant to each caller, so that the code for
+/// the others falls away.
 #[inline(always)]
-pub fn masks_at<C: Classify>(text: &[u8], start: usize, spill: &mut Spill) -> Masks {
+pub fn masks_at<C: Classify>(text: &[u8], start: usize, needs: u16, spill: &mut Spill) -> Masks {
     let (mut masks, mut other, valid) = match text.get(start..).and_then(|t| t.first_chunk()) {
         Some(block) => {
-            let (masks, other) = C::ascii(block);
+            let (masks, other) = C::ascii(block, needs);
             (masks, other, u64::MAX)
         }
         None => {
             let mut block = [0; BLOCK];
             let rest = text.get(start..).unwrap_or_default();
             block[..rest.len()].copy_from_slice(rest);
-            let (masks, other) = C::ascii(&block);
+            let (masks, other) = C::ascii(&block, needs);
             (masks, other, (1u64 << rest.len()) - 1)
         }
     };
@@ -189,7 +224,9 @@ pub fn masks_at<C: Classify>(text: &[u8], start: usize, spill: &mut Spill) -> Ma
             add(&mut masks, spill.flags, reached);
             other &= !reached;
         }
-        *spill = look_up(text, start, other, &mut masks);
+        let (others, reaches_over) = look_up(text, start, other);
+        masks.join(&others);
+        *spill = reaches_over;
     } else {
         *spill = Spill::default();
     }
@@ -200,7 +237,8 @@ pub fn masks_at<C: Classify>(text: &[u8], start: usize, spill: &mut Spill) -> Ma
 
 /// Look up the characters that start at the bits of `other`.
 #[inline(never)]
-fn look_up(text: &[u8], start: usize, mut other: u64, masks: &mut Masks) -> Spill {
+fn look_up(text: &[u8], start: usize, mut other: u64) -> (Masks, Spill) {
+    let mut masks = Masks::default();
     let table = ClassTable::shared();
     let mut spill = Spill::default();
     while other != 0 {
@@ -211,14 +249,14 @@ fn look_up(text: &[u8], start: usize, mut other: u64, masks: &mut Masks) -> Spil
             None => (0, 1),
         };
         let reached = ((1u64 << n_bytes) - 1) << at;
-        add(masks, flags, reached);
+        add(&mut masks, flags, reached);
         masks.lead |= 1 << at;
         other &= !reached;
         if at + n_bytes > BLOCK {
             spill = Spill { flags, n_bytes: at + n_bytes - BLOCK };
         }
     }
-    spill
+    (masks, spill)
 }
 
 #[inline(always)]
@@ -264,8 +302,8 @@ mod tests {
             let text = sample(seed);
             let (mut one, mut two) = (Spill::default(), Spill::default());
             for start in (0..text.len()).step_by(BLOCK) {
-                let portable = masks_at::<Portable>(&text, start, &mut one);
-                assert_eq!(masks_at::<Avx2>(&text, start, &mut two), portable);
+                let portable = masks_at::<Portable>(&text, start, u16::MAX, &mut one);
+                assert_eq!(masks_at::<Avx2>(&text, start, u16::MAX, &mut two), portable);
             }
         }
     }
@@ -276,8 +314,8 @@ mod tests {
         for c in (0..0x11_0000).filter_map(char::from_u32) {
             let text = format!("{}{c}x", "a".repeat(62));
             let mut spill = Spill::default();
-            let masks = masks_at::<Portable>(text.as_bytes(), 0, &mut spill);
-            let next = masks_at::<Portable>(text.as_bytes(), BLOCK, &mut spill);
+            let masks = masks_at::<Portable>(text.as_bytes(), 0, u16::MAX, &mut spill);
+            let next = masks_at::<Portable>(text.as_bytes(), BLOCK, u16::MAX, &mut spill);
             let flags = table.of(u32::from(c));
             let is = |mask: u64| mask >> 62 & 1 == 1;
             assert_eq!(is(masks.letter), flags & bit::LETTER != 0, "{c:?}");
