@@ -20,5 +20,5 @@ pub mod stream;
 pub mod tokenizer;
 pub mod unigram;
 pub mod wordpiece;
-pub mod worker;
 pub mod words;
+pub mod worker;

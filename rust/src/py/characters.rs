@@ -1,5 +1,7 @@
 //! Models of characters and whole words.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -32,7 +34,7 @@ fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) ->
 /// Character-level BPE, compiled; `subword.reference.character_bpe` documents it.
 #[pyclass(frozen, module = "subword._core")]
 pub struct CharacterBpe {
-    model: characters::CharacterBpe,
+    pub model: Arc<characters::CharacterBpe>,
 }
 
 #[pymethods]
@@ -64,7 +66,7 @@ impl CharacterBpe {
             whole_first,
         };
         detached(py, || characters::CharacterBpe::new(vocabulary_of(&tokens)?, &merges, options))
-            .map(|model| Self { model })
+            .map(|model| Self { model: Arc::new(model) })
     }
 
     /// Compile sentencepiece's pieces, `(text, score, kind)`; ids are their places.
@@ -78,7 +80,7 @@ impl CharacterBpe {
     ) -> PyResult<Self> {
         let new = characters::CharacterBpe::from_pieces;
         detached(py, || new(&pieces_of(&pieces)?, unk_id, byte_fallback))
-            .map(|model| Self { model })
+            .map(|model| Self { model: Arc::new(model) })
     }
 
     /// Ids of one pre-token.
@@ -120,7 +122,7 @@ impl CharacterBpe {
 /// Whole words, compiled.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Words {
-    model: words::Words,
+    pub model: Arc<words::Words>,
 }
 
 #[pymethods]
@@ -134,7 +136,7 @@ impl Words {
         unk_id: Option<u32>,
     ) -> PyResult<Self> {
         detached(py, || words::Words::new(vocabulary_of(&tokens)?, unk_id))
-            .map(|model| Self { model })
+            .map(|model| Self { model: Arc::new(model) })
     }
 
     /// Compile sentencepiece's pieces, `(text, score, kind)`; each `▁` begins a word.
@@ -148,7 +150,7 @@ impl Words {
     ) -> PyResult<Self> {
         let new = words::Words::from_pieces;
         detached(py, || new(&pieces_of(&pieces)?, unk_id, byte_fallback))
-            .map(|model| Self { model })
+            .map(|model| Self { model: Arc::new(model) })
     }
 
     /// Ids of one pre-token.
@@ -171,7 +173,7 @@ impl Words {
 /// One token a character, compiled.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Characters {
-    model: words::Characters,
+    pub model: Arc<words::Characters>,
 }
 
 #[pymethods]
@@ -188,7 +190,7 @@ impl Characters {
             Some(tokens) => words::Characters::new(&vocabulary_of(&tokens)?, unk_id),
             None => words::Characters::all(unk_id),
         })
-        .map(|model| Self { model })
+        .map(|model| Self { model: Arc::new(model) })
     }
 
     /// Compile sentencepiece's pieces, `(text, score, kind)`.
@@ -202,7 +204,7 @@ impl Characters {
     ) -> PyResult<Self> {
         let new = words::Characters::from_pieces;
         detached(py, || new(&pieces_of(&pieces)?, unk_id, byte_fallback))
-            .map(|model| Self { model })
+            .map(|model| Self { model: Arc::new(model) })
     }
 
     /// Ids of one pre-token.
