@@ -244,7 +244,7 @@ def compile_model(model: Model) -> CompiledModel:
         raise VocabularyError(f"an id of the model is not from 0 to 2^32-2 ({error})") from error
 
 
-def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
+def _compiled(model: Model) -> CompiledModel:
     match model:
         case Bpe():
             vocab = model.vocab
