@@ -52,8 +52,7 @@ def main() -> int:
     show_stages(console, seconds, n_bytes)
     console.print(
         f"peak memory {peak_megabytes():,.0f} MB · vocabulary {tok.vocab_size:,} · "
-        f"{n_bytes / len(encoded.ids):.2f} bytes per token · "
-        f"saved as {OUTPUT.parent.name}/{OUTPUT.name}",
+        f"{n_bytes / len(encoded.ids):.2f} bytes per token · saved in {OUTPUT.parent.name}/",
         highlight=False,
         soft_wrap=True,
     )

@@ -12,11 +12,14 @@ normalizers       named normalizers: data
 special_tokens    reserved strings, and the ids they get
 pretokens         text and pattern to pre-tokens and spans
 reference         slow, readable twins of every kernel: the specification and the oracle
+atomic_write      files that appear whole or not at all
 corpus            files, globs, streams to documents, in a fixed order
+counts_parquet    count tables as files
 counts            documents to ``PretokenCounts``
 decoders          how tokens become text again: data
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
+stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``

@@ -31,6 +31,53 @@ __all__ = [
 _Text = str | bytes
 
 @final
+class CharacterBpe:
+    def __new__(
+        cls,
+        tokens: Sequence[tuple[bytes, int]],
+        merges: Sequence[tuple[int, int]],
+        *,
+        unk_id: int | None = None,
+        fuse_unk: bool = False,
+        byte_fallback: bool = False,
+        continuing_subword_prefix: str = "",
+        end_of_word_suffix: str = "",
+        whole_first: bool = False,
+    ) -> CharacterBpe: ...
+    @staticmethod
+    def from_pieces(
+        pieces: Sequence[tuple[bytes, float, str]], *, unk_id: int, byte_fallback: bool = False
+    ) -> CharacterBpe: ...
+    def encode(self, pretoken: bytes) -> list[int]: ...
+    def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
+    def encode_with_dropout(self, pretoken: bytes, p: float, seed: int) -> list[int]: ...
+    def segments(self, text: bytes) -> list[tuple[int, int]]: ...
+
+@final
+class Characters:
+    def __new__(
+        cls, tokens: Sequence[tuple[bytes, int]] | None = None, *, unk_id: int | None = None
+    ) -> Characters: ...
+    @staticmethod
+    def from_pieces(
+        pieces: Sequence[tuple[bytes, float, str]], *, unk_id: int, byte_fallback: bool = False
+    ) -> Characters: ...
+    def encode(self, pretoken: bytes) -> list[int]: ...
+    def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
+
+@final
+class Words:
+    def __new__(
+        cls, tokens: Sequence[tuple[bytes, int]], *, unk_id: int | None = None
+    ) -> Words: ...
+    @staticmethod
+    def from_pieces(
+        pieces: Sequence[tuple[bytes, float, str]], *, unk_id: int, byte_fallback: bool = False
+    ) -> Words: ...
+    def encode(self, pretoken: bytes) -> list[int]: ...
+    def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
+
+@final
 class DocumentReader:
     def __new__(
         cls,
@@ -93,7 +140,7 @@ class PretokenTable:
 class Tokenizer:
     def __new__(
         cls,
-        model: Bpe | WordPiece | Unigram,
+        model: Bpe | WordPiece | Unigram | CharacterBpe | Words | Characters,
         added_tokens: list[tuple[str, int, bool, bool, bool, bool, bool, bool]],
         patterns: list[str],
         *,

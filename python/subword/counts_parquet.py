@@ -163,12 +163,15 @@ def _table(arrow: Any, rows: Any) -> _core.PretokenTable:
         parts.append(memoryview(data)[start:end] if data is not None else b"")
         ends.append((offsets[1:] + (base - start)).astype(np.uint64))
         base += end - start
-    return _core.PretokenTable(
+    table = _core.PretokenTable(
         b"".join(parts),
         np.concatenate(ends),
         rows.column("count").to_numpy(),
         rows.column("first_seen").to_numpy(),
     )
+    if len(table) < len(rows):
+        raise CountsError(f"of its {len(rows)} pre-tokens only {len(table)} are distinct")
+    return table
 
 
 def _listed(columns: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
 """What a tokenizer knows, as data: the compiled kernels are built from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,14 +9,19 @@ from subword.errors import VocabularyError
 from subword.types import Pair, TokenId
 
 __all__ = [
+    "AllCharacters",
     "Bpe",
+    "CharacterBpe",
+    "Characters",
     "Model",
     "Piece",
     "PieceKind",
+    "Pieces",
     "Ties",
     "Training",
     "Unigram",
     "WordPiece",
+    "Words",
     "bpe_from_ranks",
     "bpe_from_tokens",
     "compile_model",
@@ -77,13 +82,6 @@ class WordPiece:
     max_input_chars_per_word: int = 100
     training: Training | None = field(default=None)
 
-    def __post_init__(self) -> None:
-        if self.unk_token is not None and self.unk_token.encode() not in self.vocab.values():
-            raise VocabularyError(
-                f"the unknown token {self.unk_token!r:.40} is not in the vocabulary; add it, or "
-                "pass unk_token=None to refuse words that cannot be spelled"
-            )
-
 
 PieceKind = Literal["normal", "unknown", "control", "user_defined", "byte", "unused"]
 """How a SentencePiece piece takes part in encoding."""
@@ -128,10 +126,113 @@ class Unigram:
         return dict(enumerate(piece.text for piece in self.pieces))
 
 
-Model = Bpe | WordPiece | Unigram
+@dataclass(frozen=True, slots=True)
+class CharacterBpe:
+    """Byte-pair encoding over characters.
+
+    Attributes:
+        vocab: Token of each id, as UTF-8.
+        merges: Pairs of ids in rank order.
+        unk_token: What unknown characters become; None refuses them.
+        fuse_unk: Whether unknown characters in a row are one token.
+        byte_fallback: Whether they become the tokens ``<0x00>`` … of their bytes, where the
+            vocabulary has all of these.
+        continuing_subword_prefix: What symbols inside a pre-token start with.
+        end_of_word_suffix: What the last symbol of a pre-token ends with.
+        whole_first: A pre-token that is a token gets its id without merging.
+        training: How the merges were learnt, where that is known.
+    """
+
+    vocab: Mapping[TokenId, bytes]
+    merges: Sequence[Pair]
+    unk_token: str | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
+    continuing_subword_prefix: str = ""
+    end_of_word_suffix: str = ""
+    whole_first: bool = False
+    training: Training | None = field(default=None)
 
 
-def compile_model(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """SentencePiece's models that are not Unigram.
+
+    Attributes:
+        kind: ``"bpe"``, ``"word"`` or ``"char"``.
+        pieces: The vocabulary in the order of the ids.
+        unk_id: The id of what no piece covers.
+        byte_fallback: Such characters become the byte pieces of their UTF-8.
+    """
+
+    kind: Literal["bpe", "word", "char"]
+    pieces: Sequence[Piece]
+    unk_id: TokenId = 0
+    byte_fallback: bool = False
+
+    @property
+    def vocab(self) -> dict[TokenId, bytes]:
+        """Piece of each id."""
+        return dict(enumerate(piece.text for piece in self.pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One token a pre-token.
+
+    Attributes:
+        vocab: Word of each id, as UTF-8.
+        unk_token: What unknown words become; None refuses them.
+    """
+
+    vocab: Mapping[TokenId, bytes]
+    unk_token: str | None = "[UNK]"
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """One token a character.
+
+    Attributes:
+        vocab: Character of each id, as UTF-8.
+        unk_token: What unknown characters become; None refuses them.
+    """
+
+    vocab: Mapping[TokenId, bytes]
+    unk_token: str | None = None
+
+
+class AllCharacters(Mapping[TokenId, bytes]):
+    """The vocabulary of all of Unicode: the id of a character is its code point."""
+
+    def __getitem__(self, token_id: TokenId) -> bytes:
+        """Give the UTF-8 of a code point; a ``KeyError`` for a surrogate or past the end."""
+        if not 0 <= token_id < 0x110000 or 0xD800 <= token_id < 0xE000:
+            raise KeyError(token_id)
+        return chr(token_id).encode()
+
+    def __iter__(self) -> Iterator[TokenId]:
+        """Give the code points but the surrogates."""
+        yield from range(0xD800)
+        yield from range(0xE000, 0x110000)
+
+    def __len__(self) -> int:
+        """Give the number of code points that are no surrogates."""
+        return 0x110000 - 0x800
+
+
+Model = Bpe | WordPiece | Unigram | CharacterBpe | Pieces | Words | Characters
+CompiledModel = (
+    _core.Bpe
+    | _core.WordPiece
+    | _core.Unigram
+    | _core.CharacterBpe
+    | _core.Words
+    | _core.Characters
+)
+
+
+def compile_model(model: Model) -> CompiledModel:
     """Compile the kernel of a model.
 
     Raises:
@@ -143,7 +244,7 @@ def compile_model(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
         raise VocabularyError(f"an id of the model is not from 0 to 2^32-2 ({error})") from error
 
 
-def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
+def _compiled(model: Model) -> CompiledModel:
     match model:
         case Bpe():
             vocab = model.vocab
@@ -151,12 +252,10 @@ def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
                 list(vocab), list(vocab.values()), list(model.merges), whole_first=model.whole_first
             )
         case WordPiece():
-            tokens = [(token, token_id) for token_id, token in model.vocab.items()]
-            unknown = None if model.unk_token is None else model.unk_token.encode()
             return _core.WordPiece(
-                tokens,
+                _tokens(model.vocab),
                 continuing_prefix=model.prefix.encode(),
-                unk_id=next((token_id for token, token_id in tokens if token == unknown), None),
+                unk_id=_unknown_id(model.vocab, model.unk_token),
                 max_input_chars_per_word=model.max_input_chars_per_word,
             )
         case Unigram():
@@ -167,6 +266,58 @@ def _compiled(model: Model) -> _core.Bpe | _core.WordPiece | _core.Unigram:
                 fuse_unknown=model.fuse_unknown,
                 single_precision=model.single_precision,
             )
+        case CharacterBpe():
+            return _core.CharacterBpe(
+                _tokens(model.vocab),
+                list(model.merges),
+                unk_id=_unknown_id(model.vocab, model.unk_token),
+                fuse_unk=model.fuse_unk,
+                byte_fallback=model.byte_fallback,
+                continuing_subword_prefix=model.continuing_subword_prefix,
+                end_of_word_suffix=model.end_of_word_suffix,
+                whole_first=model.whole_first,
+            )
+        case Pieces():
+            made = [(piece.text, piece.score, piece.kind) for piece in model.pieces]
+            if model.kind == "bpe":
+                return _core.CharacterBpe.from_pieces(
+                    made, unk_id=model.unk_id, byte_fallback=model.byte_fallback
+                )
+            if model.kind == "word":
+                return _core.Words.from_pieces(
+                    made, unk_id=model.unk_id, byte_fallback=model.byte_fallback
+                )
+            return _core.Characters.from_pieces(
+                made, unk_id=model.unk_id, byte_fallback=model.byte_fallback
+            )
+        case Words():
+            unk_id = _unknown_id(model.vocab, model.unk_token)
+            return _core.Words(_tokens(model.vocab), unk_id=unk_id)
+        case Characters():
+            tokens = None if isinstance(model.vocab, AllCharacters) else _tokens(model.vocab)
+            return _core.Characters(tokens, unk_id=_unknown_id(model.vocab, model.unk_token))
+
+
+def _tokens(vocab: Mapping[TokenId, bytes]) -> list[tuple[bytes, TokenId]]:
+    return [(token, token_id) for token_id, token in vocab.items()]
+
+
+def _unknown_id(vocab: Mapping[TokenId, bytes], unk_token: str | None) -> TokenId | None:
+    """Give the id of the unknown token.
+
+    Raises:
+        VocabularyError: The vocabulary lacks it.
+    """
+    if unk_token is None:
+        return None
+    wanted = unk_token.encode()
+    for token_id, token in vocab.items():
+        if token == wanted:
+            return token_id
+    raise VocabularyError(
+        f"the unknown token {unk_token!r:.40} is not in the vocabulary; add it, or pass "
+        "unk_token=None to refuse what is unknown"
+    )
 
 
 def bpe_from_tokens(vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]) -> Bpe:

@@ -2,6 +2,7 @@
 
 A ``Tokenizer`` is frozen: it can be shared by threads, pickled, and used after a fork; what
 changes one gives a new one. The named tokenizers are the same class with other constructors.
+The module is longer than 400 lines because one class is the whole interface, with its documents.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

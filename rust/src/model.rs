@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::bpe::characters::{CharacterBpe, Scratch as CharacterScratch};
 use crate::bpe::encode::{Bpe, Scratch as BpeScratch};
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::Result;
 use crate::unigram::{Scratch as UnigramScratch, Unigram};
 use crate::wordpiece::encode::WordPiece;
+use crate::words::{Characters, Words};
 
 /// A token, and the bytes of its pre-token that it stands for: id, start, end.
 pub type TokenSpan = (u32, u32, u32);
@@ -20,6 +22,12 @@ pub enum Model {
     WordPiece(Arc<WordPiece>),
     /// The most probable segmentation.
     Unigram(Arc<Unigram>),
+    /// Byte-pair encoding over characters, SentencePiece's too.
+    CharacterBpe(Arc<CharacterBpe>),
+    /// One token a pre-token.
+    Words(Arc<Words>),
+    /// One token a character.
+    Characters(Arc<Characters>),
 }
 
 /// Buffers of the models, one a thread.
@@ -27,6 +35,7 @@ pub enum Model {
 pub struct Scratch {
     bpe: BpeScratch,
     unigram: UnigramScratch,
+    characters: CharacterScratch,
     ids: Vec<u32>,
 }
 
@@ -41,6 +50,9 @@ impl Model {
             Self::Bpe(bpe) => bpe.encode(pretoken, &mut scratch.bpe, ids),
             Self::WordPiece(wordpiece) => wordpiece.encode(pretoken, ids),
             Self::Unigram(unigram) => unigram.encode(pretoken, &mut scratch.unigram, ids),
+            Self::CharacterBpe(bpe) => bpe.encode(pretoken, &mut scratch.characters, ids),
+            Self::Words(words) => words.encode(pretoken, ids),
+            Self::Characters(characters) => characters.encode(pretoken, ids),
         }
     }
 
@@ -71,6 +83,9 @@ impl Model {
             }
             Self::WordPiece(wordpiece) => wordpiece.encode_spans(pretoken, out),
             Self::Unigram(unigram) => unigram.encode_spans(pretoken, &mut scratch.unigram, out),
+            Self::CharacterBpe(bpe) => bpe.encode_spans(pretoken, &mut scratch.characters, out),
+            Self::Words(words) => words.encode_spans(pretoken, out),
+            Self::Characters(characters) => characters.encode_spans(pretoken, out),
         }
     }
 

@@ -18,7 +18,12 @@ tokenizers = pytest.importorskip("tokenizers")
 zstandard = pytest.importorskip("zstandard")
 
 SEPARATOR = "<|endoftext|>\n"
-CORPORA = ["en_tinystories/tinystories_real", "code/python", "zh/react_docs_zh", "ru/tinystories_ru"]
+CORPORA = [
+    "en_tinystories/tinystories_real",
+    "code/python",
+    "zh/react_docs_zh",
+    "ru/tinystories_ru",
+]
 
 
 def read_documents(path: Path) -> list[str]:

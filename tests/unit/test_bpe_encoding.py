@@ -74,7 +74,9 @@ def test_golden(case: dict[str, Any], memo_bytes: int) -> None:
 @st.composite
 def merge_lists(draw: st.DrawFn, *, proper: bool) -> Merges:
     """Merges of tokens over few letters; if not proper, in any order."""
-    alphabet = [bytes([letter]) for letter in draw(st.sampled_from([b"ab", b"a", b"abc", b"ab\xc3\xa9"]))]
+    alphabet = [
+        bytes([letter]) for letter in draw(st.sampled_from([b"ab", b"a", b"abc", b"ab\xc3\xa9"]))
+    ]
     tokens = list(alphabet)
     merges: Merges = []
     for _ in range(draw(st.integers(0, 14))):
@@ -122,7 +124,10 @@ def test_kernel_follows_ranks_as_the_twin(tokens: list[bytes], texts: list[bytes
         assert tok.encode(text) == [ranks[token] for token in expected]
 
 
-@given(st.lists(st.text("ab", min_size=2, max_size=6), max_size=10, unique=True), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.text("ab", min_size=2, max_size=6), max_size=10, unique=True),
+    st.randoms(use_true_random=False),
+)
 def test_ranks_may_stand_in_any_order_among_the_bytes(
     words: list[str], shuffler: random.Random
 ) -> None:
@@ -150,7 +155,11 @@ def quick_twin(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> lis
 
 
 @pytest.mark.parametrize("proper", [True, False])
-@given(data=st.data(), length=st.sampled_from([47, 48, 49, 1023, 1024, 1025, 4000]), seed=st.integers(0, 99))
+@given(
+    data=st.data(),
+    length=st.sampled_from([47, 48, 49, 1023, 1024, 1025, 4000]),
+    seed=st.integers(0, 99),
+)
 def test_long_pretokens_merge_as_the_twin(
     proper: bool, data: st.DataObject, length: int, seed: int
 ) -> None:
@@ -178,7 +187,8 @@ def trained() -> Tokenizer:
 
 @given(
     st.lists(
-        st.sampled_from([" the", "token", "ization", "aaaa", "中文", "分", "🙂", "é", " ", "zq"]) | st.text(max_size=4),
+        st.sampled_from([" the", "token", "ization", "aaaa", "中文", "分", "🙂", "é", " ", "zq"])
+        | st.text(max_size=4),
         max_size=20,
     ).map("".join),
     st.sampled_from(sorted(NAMED_PATTERNS)),
@@ -197,7 +207,9 @@ def test_a_trained_tokenizer_encodes_as_split_and_merge_of_the_twins(text: str, 
 
 def test_the_memo_changes_no_ids() -> None:
     chooser = random.Random(5)
-    words = ["".join(chooser.choices("thecatinzq ", k=chooser.randint(1, 200))) for _ in range(3000)]
+    words = [
+        "".join(chooser.choices("thecatinzq ", k=chooser.randint(1, 200))) for _ in range(3000)
+    ]
     text = " ".join(chooser.choice(words) for _ in range(6000))
     texts = [text, text[::-1], text]
     expected = [trained().replace(memo_bytes=0).encode(t) for t in texts]

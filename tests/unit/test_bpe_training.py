@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword import _core
-from subword.counts import PretokenCounts, count
+from subword.counts import count
 from subword.errors import (
     ArgumentError,
     CountOverflowError,
@@ -118,9 +118,7 @@ def test_kernel_learns_the_merges_of_the_twin(
     assert by_kernel(counts, n_merges, ties=ties, **options) == expected
 
 
-@given(
-    seen_counts(), st.sampled_from(TIES), st.randoms(use_true_random=False)
-)
+@given(seen_counts(), st.sampled_from(TIES), st.randoms(use_true_random=False))
 def test_order_of_the_counts_does_not_matter(
     counts: Seen, ties: Ties, shuffler: random.Random
 ) -> None:

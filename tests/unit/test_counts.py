@@ -42,7 +42,9 @@ plain_files = (texts.map(str.encode) | st.binary(max_size=12)).filter(
 )
 documents = st.lists(texts.map(str.encode) | st.binary(max_size=20), max_size=6)
 special_sets = st.lists(st.sampled_from(SPECIALS), unique=True, max_size=4)
-patterns = st.sampled_from([resolve_pattern(name) for name in NAMES] + [(r"[a-z]+",), (r"a|", r"\s")])
+patterns = st.sampled_from(
+    [resolve_pattern(name) for name in NAMES] + [(r"[a-z]+",), (r"a|", r"\s")]
+)
 
 
 def counted(counter: _core.PretokenCounter) -> Seen:
@@ -52,7 +54,9 @@ def counted(counter: _core.PretokenCounter) -> Seen:
     return {row[0]: row[1:] for row in rows if row}
 
 
-@given(documents, patterns, special_sets, st.sampled_from([1, 2, 8]), st.sampled_from([1, 64, 1 << 20]))
+@given(
+    documents, patterns, special_sets, st.sampled_from([1, 2, 8]), st.sampled_from([1, 64, 1 << 20])
+)
 def test_any_threads_and_pieces_count_as_the_twin(
     docs: list[bytes], pattern: Pattern, specials: list[str], n_threads: int, piece_bytes: int
 ) -> None:
@@ -104,11 +108,22 @@ def test_any_blocks_of_files_count_as_the_twin(
 def corpus_text(n_words: int = 30_000) -> str:
     """Words of a skewed distribution, with everything that a cut could break in between."""
     chooser = random.Random(7)
-    vocabulary = ["".join(chooser.choices("etaoinshr", k=n)) for n in range(1, 9) for _ in range(40)]
-    between = [" "] * 20 + ["\n", "  ", "'s ", ". ", "<|end|>", " <|end|>x ", "中文", "\u3000", " 1234 ", "\t"]
-    return "".join(
-        chooser.choice(vocabulary) + chooser.choice(between) for _ in range(n_words)
-    )
+    vocabulary = [
+        "".join(chooser.choices("etaoinshr", k=n)) for n in range(1, 9) for _ in range(40)
+    ]
+    between = [" "] * 20 + [
+        "\n",
+        "  ",
+        "'s ",
+        ". ",
+        "<|end|>",
+        " <|end|>x ",
+        "中文",
+        "\u3000",
+        " 1234 ",
+        "\t",
+    ]
+    return "".join(chooser.choice(vocabulary) + chooser.choice(between) for _ in range(n_words))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -146,7 +161,9 @@ def test_block_sizes_do_not_change_the_count_of_a_file(
 
 
 @given(st.lists(texts, min_size=1, max_size=8).filter(any), st.randoms(use_true_random=False))
-def test_order_of_documents_does_not_change_counts(docs: list[str], shuffler: random.Random) -> None:
+def test_order_of_documents_does_not_change_counts(
+    docs: list[str], shuffler: random.Random
+) -> None:
     shuffled = list(docs)
     shuffler.shuffle(shuffled)
     assert dict(count(docs)) == dict(count(shuffled))
@@ -223,7 +240,9 @@ def test_tables_whose_bytes_pass_64_bits_add_up_or_are_refused() -> None:
         long + PretokenCounts.from_mapping({"b": 1})
 
 
-@pytest.mark.parametrize("bad", [{"": 1}, {"a": -1}, {"a": 1.5}, {"a": float("nan")}, {"a": "1"}, {"a": None}])
+@pytest.mark.parametrize(
+    "bad", [{"": 1}, {"a": -1}, {"a": 1.5}, {"a": float("nan")}, {"a": "1"}, {"a": None}]
+)
 def test_from_mapping_refuses_what_is_no_count(bad: dict[str, int]) -> None:
     with pytest.raises(CountsError):
         PretokenCounts.from_mapping(bad)

@@ -50,8 +50,25 @@ SPACES = " \n\r\t\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2007\u2028\u2029\u202
 DIGITS = "019\xb2\xbd\u0660\u0969\u0e59\u2167\u3007\u3021\uff11\U0001d7d8\U0001f101"
 LETTERS = "azAZ\xe9\xdf\u017f\u212a\u01c5\u02b0\xaa\u0416\u05d0\u4e00\u9fa5\uac00\u3042\u30ff\U00010400\U0001d400\U00020000"
 MARKS = "\u0301\u0345\u0903\u094d\u20dd\ufe0f\U000e0100"
-OTHERS = "'!\"#/_-+$|~\u20ac\xab\u2019\u3002\uff0c\u200d\U0001f600\u0378\ue000\U0010ffff\ufffd\x00\x7f"
-CONTRACTIONS = ["'s", "'S", "'\u017f", "'ll", "'lL", "'l", "'re", "'rE", "'ve", "'d", "'m", "'t", "''s", "'sa"]
+OTHERS = (
+    "'!\"#/_-+$|~\u20ac\xab\u2019\u3002\uff0c\u200d\U0001f600\u0378\ue000\U0010ffff\ufffd\x00\x7f"
+)
+CONTRACTIONS = [
+    "'s",
+    "'S",
+    "'\u017f",
+    "'ll",
+    "'lL",
+    "'l",
+    "'re",
+    "'rE",
+    "'ve",
+    "'d",
+    "'m",
+    "'t",
+    "''s",
+    "'sa",
+]
 
 characters = st.sampled_from(SPACES + DIGITS + LETTERS + MARKS + OTHERS) | st.characters(
     exclude_categories=["Cs"]

@@ -18,7 +18,12 @@ from subword.training.bpe import train_bpe
 zstandard = pytest.importorskip("zstandard")
 
 SEPARATOR = b"<|endoftext|>\n"
-CORPORA = ["en_tinystories/tinystories_real", "code/python", "zh/modern_chinese_prose", "ru/tinystories_ru"]
+CORPORA = [
+    "en_tinystories/tinystories_real",
+    "code/python",
+    "zh/modern_chinese_prose",
+    "ru/tinystories_ru",
+]
 
 
 def read(path: Path, n_bytes: int = -1) -> bytes:
@@ -49,7 +54,10 @@ def test_the_course_fixture(shared: Path, tmp_path: Path) -> None:
     for n_threads in (1, 2, 8):
         tok = train_bpe(corpus, 500, ["<|endoftext|>"], n_threads=n_threads)
         assert tok.merges == merges
-        tokens = {token.encode() if token == "<|endoftext|>" else from_characters(token) for token in vocab}
+        tokens = {
+            token.encode() if token == "<|endoftext|>" else from_characters(token)
+            for token in vocab
+        }
         assert set(tok.vocab.values()) == tokens
         assert len(tok.vocab) == len(vocab) == 500
 

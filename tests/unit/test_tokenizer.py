@@ -34,7 +34,16 @@ from subword.training.bpe import train_bpe
 NAMES = sorted(NAMED_PATTERNS)
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 # Overlapping: each begins or ends another; one has a space, one is longer than any look-ahead.
-SPECIALS = ["<s>", "<s", "s><", "><s>x", "<|a long special token|>", "<|a long special token|> b", "\n\n", "é中"]
+SPECIALS = [
+    "<s>",
+    "<s",
+    "s><",
+    "><s>x",
+    "<|a long special token|>",
+    "<|a long special token|> b",
+    "\n\n",
+    "é中",
+]
 CORPUS = [
     "the cat in the hat sat on the mat, and that's that; we'll see 12345 of them!\n",
     "中文分词 日本語 🙂🙂 naïve café   spaces\t\ttabs\n\nlines\r\n",
@@ -81,7 +90,10 @@ def test_bytes_round_trip(raw: bytes, name: str) -> None:
     assert tok.decode(tok.encode(raw)) == raw.decode("utf-8", "replace")
 
 
-@given(texts, st.lists(st.sampled_from([r"[a-z]+", r"a*", r"\s+(?!\S)", r"(?<=a)b|", "x|\\d"]), max_size=3))
+@given(
+    texts,
+    st.lists(st.sampled_from([r"[a-z]+", r"a*", r"\s+(?!\S)", r"(?<=a)b|", "x|\\d"]), max_size=3),
+)
 def test_b20_text_round_trips_for_any_pattern(text: str, pattern: list[str]) -> None:
     tok = trained().replace(pattern=pattern)
     assert tok.decode(tok.encode(text)) == text
@@ -196,7 +208,7 @@ def test_a_stream_yields_while_it_reads(name: str) -> None:
 
     def lines() -> Iterator[str]:
         nonlocal n_read
-        for n_read in range(1, 10_001):  # noqa: B007
+        for n_read in range(1, 10_001):
             yield f"line {n_read} of the cat in the hat, and that's that\n"
 
     ids = tok.encode_iterable(lines())
@@ -256,7 +268,9 @@ def test_a_stream_refuses_a_forbidden_token_wherever_it_is_cut(token: str) -> No
     assert list(tok.encode_iterable(free, special="forbid")) != []
 
 
-@pytest.mark.parametrize("special", ["recognize", "as_text", frozenset(["<s>", "\n\n"]), frozenset()])
+@pytest.mark.parametrize(
+    "special", ["recognize", "as_text", frozenset(["<s>", "\n\n"]), frozenset()]
+)
 def test_a_stream_follows_the_policy(special: Any) -> None:
     tok = trained()
     text = HOSTILE[6] + HOSTILE[10]
@@ -288,13 +302,24 @@ def test_a_batch_gives_the_ids_of_each_text(
 @cache
 def huge_text() -> str:
     chooser = random.Random(11)
-    words = [*" ".join(CORPUS).split(" "), "\u3000", "  ", "\n", " " * 30, "A" * 30, "中" * 9, *SPECIALS[:5]]
+    words = [
+        *" ".join(CORPUS).split(" "),
+        "\u3000",
+        "  ",
+        "\n",
+        " " * 30,
+        "A" * 30,
+        "中" * 9,
+        *SPECIALS[:5],
+    ]
     return " ".join(chooser.choice(words) for _ in range(260_000))
 
 
 @pytest.mark.parametrize("specials", [True, False])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_huge_document_is_encoded_alike_by_any_number_of_threads(name: str, specials: bool) -> None:
+def test_a_huge_document_is_encoded_alike_by_any_number_of_threads(
+    name: str, specials: bool
+) -> None:
     tok = trained(name).replace(special_tokens={"<s>": 256, "<s": 257} if specials else {})
     text = huge_text()
     assert len(text.encode()) > 1 << 20
@@ -436,7 +461,13 @@ def test_special_tokens_that_cannot_be_told_apart_are_refused() -> None:
     for bad in ([""], ["<x>", "<x>"], "<x>", [b"<x>"], ["\ud800"]):
         with pytest.raises((SpecialTokenError, TextError)):
             tok.with_special_tokens(bad)  # type: ignore[arg-type]
-    for ids in ({"<x>": 97}, {"<x>": 256, "<y>": 256}, {"<x>": -1}, {"<x>": 2**32 - 1}, {"<x>": 2**40}):
+    for ids in (
+        {"<x>": 97},
+        {"<x>": 256, "<y>": 256},
+        {"<x>": -1},
+        {"<x>": 2**32 - 1},
+        {"<x>": 2**40},
+    ):
         with pytest.raises(VocabularyError):
             Tokenizer(model, ids).encode("a")
 
@@ -509,7 +540,10 @@ def test_ids_may_be_any_integers() -> None:
         iter([97, 98, 99]),
         b"abc",
         [np.int64(97), np.uint32(98), np.int8(99)],
-        *(np.array([97, 98, 99], dtype) for dtype in (np.uint8, np.int16, np.uint32, np.int64, np.uint64)),
+        *(
+            np.array([97, 98, 99], dtype)
+            for dtype in (np.uint8, np.int16, np.uint32, np.int64, np.uint64)
+        ),
         np.array([97, 0, 98, 0, 99, 0], np.uint32)[::2],
         {97: 1, 98: 1, 99: 1}.keys(),
     ):
@@ -580,7 +614,10 @@ def test_b26_a_lone_surrogate_is_refused_with_its_place_or_replaced(surrogate: s
     expected = tok.encode("a中\ufffdb")
     assert tok.encode(text, errors="replace") == expected
     assert tok.encode_array(text, errors="replace").tolist() == expected
-    assert tok.encode_batch([text, text.encode("utf-8", "replace")], errors="replace")[0].tolist() == expected
+    assert (
+        tok.encode_batch([text, text.encode("utf-8", "replace")], errors="replace")[0].tolist()
+        == expected
+    )
 
 
 def test_errors_is_checked() -> None:

@@ -15,6 +15,7 @@ from subword.cli.options import (
     SpecialTokenOption,
     ThreadsOption,
     files,
+    one_or_many,
 )
 from subword.cli.terminal import (
     print_json,
@@ -96,11 +97,6 @@ def count_files(
             n_threads=n_threads,
             progress=report,
         )
-
-
-def one_or_many(pattern: list[str] | None) -> str | list[str] | None:
-    """Give the pattern as the API takes it: one may be a name, several are expressions."""
-    return pattern[0] if pattern is not None and len(pattern) == 1 else pattern
 
 
 def pattern_json(pattern: tuple[str, ...]) -> str | list[str]:

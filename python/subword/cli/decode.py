@@ -8,9 +8,14 @@ from typing import Annotated, Literal, cast
 import numpy as np
 import typer
 
-from subword.cli.options import TokenizerArgument
+from subword.cli.options import (
+    AddedTokensOption,
+    LoadFormatOption,
+    LoadPatternOption,
+    TokenizerArgument,
+    load_tokenizer,
+)
 from subword.errors import ArgumentError, UnknownTokenIdError
-from subword.formats import load
 
 __all__ = ["run"]
 
@@ -38,9 +43,12 @@ def run(
     skip_special: Annotated[
         bool, typer.Option("--skip-special", help="Leave special tokens out.")
     ] = False,
+    tokenizer_format: LoadFormatOption = None,
+    pattern: LoadPatternOption = None,
+    special_token: AddedTokensOption = None,
 ) -> None:
     """Decode ids to the bytes they stand for; nothing is added, not even a line end."""
-    tok = load(tokenizer)
+    tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
     if ids and ids != ["-"]:
         batches: Iterable[list[int]] = [_numbers([part.encode() for part in ids], 0)]
     else:

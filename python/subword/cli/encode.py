@@ -13,15 +13,23 @@ import typer
 
 from subword.atomic_write import whole_file
 from subword.cli.count import total_bytes
-from subword.cli.options import SpecialOption, TokenizerArgument, exact, files
+from subword.cli.options import (
+    AddedTokensOption,
+    LoadFormatOption,
+    LoadPatternOption,
+    SpecialOption,
+    TokenizerArgument,
+    exact,
+    files,
+    load_tokenizer,
+)
 from subword.cli.terminal import progress
 from subword.cli.texts import read_parts
 from subword.errors import ArgumentError
-from subword.formats import load
 
 __all__ = ["run"]
 
-_IDS_AT_ONCE = 1 << 16
+_IDS_AT_ONCE = 1 << 12
 
 Form = Literal["ids", "json", "npy", "uint32"]
 
@@ -57,11 +65,14 @@ def run(
             show_default="standard output",
         ),
     ] = None,
+    tokenizer_format: LoadFormatOption = None,
+    pattern: LoadPatternOption = None,
+    special_token: AddedTokensOption = None,
 ) -> None:
     """Encode texts."""
     if text is not None and sources:
         raise ArgumentError("both --text and files are given; give one of them")
-    tok = load(tokenizer)
+    tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
     with _texts(text, sources or ["-"]) as texts, _opened(output) as file:
         write = _write_words if form in ("npy", "uint32") else _write_lines
         ids = (tok.encode_iterable(parts, special=special) for parts in texts)

@@ -9,7 +9,16 @@ import typer
 from rich.text import Text
 
 from subword.cli.count import pattern_json
-from subword.cli.options import JsonOption, TokenizerArgument, exact, files
+from subword.cli.options import (
+    AddedTokensOption,
+    JsonOption,
+    LoadFormatOption,
+    LoadPatternOption,
+    TokenizerArgument,
+    exact,
+    files,
+    load_tokenizer,
+)
 from subword.cli.terminal import (
     print_json,
     print_rich,
@@ -20,7 +29,6 @@ from subword.cli.terminal import (
 )
 from subword.cli.texts import read_parts
 from subword.errors import ArgumentError
-from subword.formats import load
 from subword.tokenizer import Tokenizer
 
 __all__ = ["longest_tokens", "run"]
@@ -40,11 +48,14 @@ def run(
     ] = None,
     longest: Annotated[int, typer.Option(min=0, help="How many long tokens to print.")] = 10,
     as_json: JsonOption = False,
+    tokenizer_format: LoadFormatOption = None,
+    pattern: LoadPatternOption = None,
+    special_token: AddedTokensOption = None,
 ) -> None:
     """Show what a tokenizer holds; on a text, bytes per token, MB/s and the tokens."""
     if text is not None and source is not None:
         raise ArgumentError("both --text and a file are given; give one of them")
-    tok = load(tokenizer)
+    tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
     data = exact(text) if text is not None else None if source is None else _read(source)
     long = longest_tokens(tok, longest)
     facts, on_text = _facts(tok), {} if data is None else _on_text(tok, data)

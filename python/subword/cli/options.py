@@ -8,10 +8,15 @@ import typer
 
 from subword.corpus import STDIN, resolve_sources
 from subword.errors import ArgumentError
+from subword.formats import load
+from subword.tokenizer import Tokenizer
 
 __all__ = [
+    "AddedTokensOption",
     "DocumentsOption",
     "JsonOption",
+    "LoadFormatOption",
+    "LoadPatternOption",
     "PatternOption",
     "SourcesArgument",
     "SpecialOption",
@@ -20,13 +25,33 @@ __all__ = [
     "TokenizerArgument",
     "exact",
     "files",
+    "is_stdin",
+    "load_tokenizer",
+    "one_or_many",
 ]
 
 SourcesArgument = Annotated[
     list[str], typer.Argument(help="Files or globs; - is standard input.", show_default=False)
 ]
 TokenizerArgument = Annotated[
-    Path, typer.Argument(metavar="TOKENIZER", help="A tokenizer file.", show_default=False)
+    Path,
+    typer.Argument(metavar="TOKENIZER", help="A tokenizer's file or folder.", show_default=False),
+]
+LoadFormatOption = Annotated[
+    str | None,
+    typer.Option("--tokenizer-format", help="Its format.", show_default="what it looks like"),
+]
+LoadPatternOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern", help="The split pattern, for a format that has none.", show_default=False
+    ),
+]
+AddedTokensOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special-token", help="Special tokens, for a format that has none.", show_default=False
+    ),
 ]
 PatternOption = Annotated[
     list[str] | None,
@@ -71,6 +96,27 @@ def files(sources: list[str]) -> list[Path]:
         resolved = resolve_sources(source, stdin=True)
         paths += getattr(resolved, "paths", ())
     return paths
+
+
+def load_tokenizer(
+    path: Path, format_: str | None, pattern: list[str] | None, special_tokens: list[str] | None
+) -> Tokenizer:
+    """Load a tokenizer with what its file does not say.
+
+    Raises:
+        SubwordError: As ``subword.load``.
+    """
+    options: dict[str, object] = {}
+    if pattern:
+        options["pattern"] = one_or_many(pattern)
+    if special_tokens:
+        options["special_tokens"] = special_tokens
+    return load(path, format_, **options)
+
+
+def one_or_many(pattern: list[str] | None) -> str | list[str] | None:
+    """Give the pattern as the API takes it: one may be a name, several are expressions."""
+    return pattern[0] if pattern is not None and len(pattern) == 1 else pattern
 
 
 def is_stdin(path: Path) -> bool:

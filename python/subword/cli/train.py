@@ -1,5 +1,6 @@
 """``subword train``: a corpus, or a table of its counts, to a tokenizer; one command a method."""
 
+import tempfile
 import time
 import warnings
 from functools import reduce
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from subword.atomic_write import check_target
-from subword.cli.count import count_files, one_or_many, pattern_json
+from subword.cli.count import count_files, pattern_json
 from subword.cli.options import (
     DocumentsOption,
     JsonOption,
@@ -19,6 +20,7 @@ from subword.cli.options import (
     SpecialTokenOption,
     ThreadsOption,
     files,
+    one_or_many,
 )
 from subword.cli.refusals import guarded, say
 from subword.cli.terminal import print_json, print_rows, progress
@@ -26,6 +28,7 @@ from subword.counts import PretokenCounts
 from subword.errors import ArgumentError, StoppedEarlyWarning
 from subword.formats import save
 from subword.models import Ties
+from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
 
 __all__ = ["app"]
@@ -59,12 +62,11 @@ def _bpe(
 
     Sources are texts, or tables (.parquet) that subword count wrote.
     """
-    check_target(output)
     paths = files(sources)
     # Whatever is wrong with the arguments is said before a corpus is read for minutes.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoppedEarlyWarning)
-        train_bpe(
+        smallest = train_bpe(
             {"a": 1},
             vocab_size,
             special_token,
@@ -74,6 +76,7 @@ def _bpe(
             max_token_length=max_token_length,
             n_threads=threads,
         )
+    _check_output(smallest, output, format_)
     started = time.perf_counter()
     counts = _counts(paths, pattern, special_token, documents, threads)
     counted = time.perf_counter()
@@ -121,6 +124,19 @@ app.command("bpe")(guarded(_bpe))
 @app.callback()
 def _methods() -> None:
     """Keep the method in the command's name while there is one alone."""
+
+
+def _check_output(smallest: Tokenizer, output: Path, format_: str | None) -> None:
+    """Refuse a place or a format that cannot hold the tokenizer, by saving a small one."""
+    with tempfile.TemporaryDirectory() as folder:
+        if output.is_dir():
+            rehearsal = Path(folder)
+        else:
+            target = check_target(output)
+            if target.exists() and not target.is_file():
+                raise ArgumentError(f"{output} is a device or pipe; expected a place for a file")
+            rehearsal = Path(folder) / output.name
+        save(smallest, rehearsal, format_)
 
 
 def _counts(

@@ -1,1 +1,216 @@
-"""GPT-2's ``vocab.json`` and ``merges.txt``: bytes as printable characters."""
+"""GPT-2's ``vocab.json`` and ``merges.txt``: bytes as printable characters.
+
+``vocab.json`` maps each token to its id; ``merges.txt`` has a merge a line, its two tokens
+apart by one space. Neither says which tokens are special nor how text is split, so the split is
+GPT-2's, and the special tokens stand in ``added_tokens.json`` beside them where there are any.
+
+Source: openai/gpt-2, src/encoder.py (``encoder.json``, ``vocab.bpe``); the names of the files
+are those of huggingface/transformers 4, ``GPT2Tokenizer``.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
+from subword.errors import FormatError
+from subword.formats.atomic import write_atomically
+from subword.formats.json_file import checked, decode_text, read_bytes, read_json
+from subword.formats.reach import whole_first_matters, without_tokens
+from subword.models import bpe_from_tokens
+from subword.patterns import NAMED_PATTERNS, pattern_name, resolve_pattern
+from subword.special_tokens import assign_ids, check_special_tokens
+from subword.tokenizer import Tokenizer
+from subword.types import SpecialTokens, TokenId
+
+__all__ = ["read", "read_files", "write"]
+
+_VOCAB, _MERGES, _ADDED = "vocab.json", "merges.txt", "added_tokens.json"
+_ALPHABET = frozenset(BYTE_CHARACTERS)
+_HEADER = b"#version: 0.2\n"
+
+
+def read_files(
+    vocab_path: str | PathLike[str], merges_path: str | PathLike[str]
+) -> tuple[dict[TokenId, bytes], list[tuple[bytes, bytes]]]:
+    """Read a vocabulary and its merges.
+
+    The vocabulary is ``{token: id}``, or ``{id: token}`` where every key is a decimal number
+    and every value a string. A token with a character outside GPT-2's table, as special tokens
+    have, is taken as the UTF-8 of its spelling.
+
+    Args:
+        vocab_path: ``vocab.json``.
+        merges_path: ``merges.txt``; a first line that starts with ``#version`` is skipped.
+
+    Returns:
+        Token of each id, in file order, and pairs of tokens in rank order.
+
+    Raises:
+        FormatError: A damaged file, with its place; two tokens with one id.
+        SourceError: A file that cannot be read.
+    """
+    return _vocabulary(read_json(vocab_path), str(vocab_path)), _merges(merges_path)
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    merges_path: str | PathLike[str] | None = None,
+    special_tokens: SpecialTokens | None = None,
+    pattern: str | Sequence[str] = "gpt2",
+) -> Tokenizer:
+    """Read a tokenizer.
+
+    Args:
+        path: The folder of ``vocab.json`` and ``merges.txt``, or the vocabulary's path.
+        merges_path: The merges; by default ``merges.txt`` beside the vocabulary.
+        special_tokens: Reserved strings; those that are no tokens get the next free ids. By
+            default those of ``added_tokens.json`` beside the vocabulary, none without it.
+        pattern: The split pattern the merges were learnt with.
+
+    Raises:
+        FormatError: A damaged file, with its place.
+        SourceError: A file that cannot be read.
+        SubwordError: A vocabulary or special tokens that no tokenizer can have.
+    """
+    path = Path(path)
+    vocab_path = path / _VOCAB if path.is_dir() else path
+    merges = merges_path if merges_path is not None else vocab_path.with_name(_MERGES)
+    model = bpe_from_tokens(*read_files(vocab_path, merges))
+    if special_tokens is None:
+        special_tokens = _added_tokens(vocab_path.with_name(_ADDED))
+        model = without_tokens(model, special_tokens)
+    if not isinstance(special_tokens, Mapping):
+        known = {token: token_id for token_id, token in model.vocab.items()}
+        first_free = max(model.vocab, default=-1) + 1
+        special_tokens = assign_ids(check_special_tokens(special_tokens), known, first_free)
+    return Tokenizer(model, special_tokens, resolve_pattern(pattern))
+
+
+def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
+    """Write a tokenizer into a folder, which is made where there is none.
+
+    What a training leaves behind (its tie rule and counts) is not kept.
+
+    Raises:
+        FormatError: The files cannot hold the tokenizer: its pattern is not GPT-2's, two of its
+            tokens have one spelling, or a token is only found by looking up whole pre-tokens.
+        OSError: A file cannot be written.
+    """
+    _check_pattern(tokenizer)
+    vocab = _spellings(tokenizer)
+    if whole_first_matters(tokenizer):
+        raise FormatError(
+            f"{path}: merges alone do not make every token of this tokenizer, which looks whole "
+            "pre-tokens up first, and merges.txt cannot say so; write tokenizer.json instead"
+        )
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / _MERGES, _merge_lines(tokenizer.merges))
+    added = folder / _ADDED
+    if tokenizer.special_tokens:
+        write_atomically(added, [_dump(dict(tokenizer.special_tokens))])
+    else:
+        added.unlink(missing_ok=True)
+    write_atomically(folder / _VOCAB, [_dump(vocab)])
+
+
+def _vocabulary(found: Any, place: str) -> dict[TokenId, bytes]:
+    entries = checked(found, dict, place)
+    if entries and all(type(text) is str for text in entries.values()):
+        pairs = ((_decimal(key, place), text) for key, text in entries.items())
+    else:
+        pairs = ((checked(at, int, f"{place}: {key!r:.40}"), key) for key, at in entries.items())
+    vocab: dict[TokenId, bytes] = {}
+    for token_id, text in pairs:
+        if not 0 <= token_id < 2**32 - 1:
+            raise FormatError(f"{place}: id {token_id} of {text!r:.40} is not from 0 to 2^32-2")
+        if token_id in vocab:
+            raise FormatError(f"{place}: id {token_id} has two tokens, {text!r:.40} is the second")
+        vocab[token_id] = _token(text, place)
+    return vocab
+
+
+def _decimal(key: str, place: str) -> int:
+    if not key.isascii() or not key.isdigit() or len(key) > 10 or str(int(key)) != key:
+        raise FormatError(
+            f"{place}: {key!r:.40} maps to a string; expected {{token: id}}, or {{id: token}} with "
+            "a decimal number for each key"
+        )
+    return int(key)
+
+
+def _token(text: str, place: str) -> bytes:
+    if _ALPHABET.issuperset(text):
+        return from_characters(text)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{place}: token {text!r:.40} has a lone surrogate") from error
+
+
+def _merges(path: str | PathLike[str]) -> list[tuple[bytes, bytes]]:
+    lines = decode_text(read_bytes(path), path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    merges: list[tuple[bytes, bytes]] = []
+    for number, line in enumerate(lines, start=1):
+        if number == 1 and line.startswith("#version"):
+            continue
+        # U+000D stands for no byte, so it can only belong to a line ending
+        tokens = line.removesuffix("\r").split(" ")
+        if len(tokens) != 2 or not all(tokens):
+            raise FormatError(
+                f"{path}:{number}: expected two tokens with one space between, got {line!r:.60}"
+            )
+        try:
+            merges.append((from_characters(tokens[0]), from_characters(tokens[1])))
+        except FormatError as error:
+            raise FormatError(f"{path}:{number}: {error}") from None
+    return merges
+
+
+def _added_tokens(path: Path) -> dict[str, TokenId]:
+    if not path.exists():
+        return {}
+    found = checked(read_json(path), dict, str(path))
+    return {token: checked(at, int, f"{path}: {token!r:.40}") for token, at in found.items()}
+
+
+def _check_pattern(tokenizer: Tokenizer) -> None:
+    if tokenizer.pattern != NAMED_PATTERNS["gpt2"]:
+        name = pattern_name(tokenizer.pattern) or tokenizer.pattern
+        raise FormatError(
+            "vocab.json and merges.txt hold no split pattern, and readers take GPT-2's; this "
+            f"tokenizer has {name!r:.60}. Write tokenizer.json or YAML instead"
+        )
+
+
+def _spellings(tokenizer: Tokenizer) -> dict[str, TokenId]:
+    """Give the entries of ``vocab.json``: each must be read back as the token it was."""
+    special = {token_id: token for token, token_id in tokenizer.special_tokens.items()}
+    vocab: dict[str, TokenId] = {}
+    for token_id, token in tokenizer.vocab.items():
+        text = special.get(token_id)
+        if text is None or _token(text, _VOCAB) != token:
+            text = to_characters(token)
+        if text in vocab:
+            raise FormatError(
+                f"vocab.json cannot hold two tokens spelt {text!r:.40}: ids {vocab[text]} and "
+                f"{token_id}"
+            )
+        vocab[text] = token_id
+    return vocab
+
+
+def _merge_lines(merges: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    yield _HEADER
+    for left, right in merges:
+        yield f"{to_characters(left)} {to_characters(right)}\n".encode()
+
+
+def _dump(entries: Mapping[str, TokenId]) -> bytes:
+    return json.dumps(entries, ensure_ascii=False).encode()

@@ -2,6 +2,8 @@
 
 Source: Kudo 2018, "Subword Regularization: Improving Neural Network Translation Models with
 Multiple Subword Candidates"; what the text leaves open is as in sentencepiece 0.2.3, or stated.
+
+This is longer than 400 lines: segmenting and learning share the lattice, and are read together.
 """
 
 import math

@@ -57,8 +57,7 @@ def encode(tok: Tokenizer, text: TextLike, *, special: Special = "recognize") ->
     whole = text_bytes(text)
     if len(whole) > MAX_SOURCE_BYTES:
         raise ArgumentError(
-            f"the text has {len(whole)} bytes, and a trace takes {MAX_SOURCE_BYTES}; "
-            "give an excerpt"
+            f"the text has {len(whole)} bytes; a trace takes {MAX_SOURCE_BYTES}, so give an excerpt"
         )
     expected = tok.encode(whole, special=special)  # refuses what cannot be encoded
     pieces = _pieces(tok, whole, special)

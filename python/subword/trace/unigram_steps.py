@@ -14,8 +14,8 @@ from subword.trace.unigram_records import Loss, PieceScore, UnigramStep, Unigram
 
 __all__ = ["unigram"]
 
-MAX_WORD_CHARACTERS: Final = 200
-"""Characters of a word; the twin looks at every substring."""
+MAX_SUBSTRINGS: Final = 1_000_000
+"""Substrings of the distinct words; the twin looks at every one in every step."""
 
 _METASPACE: Final = "▁"
 
@@ -87,6 +87,7 @@ def unigram(
     texts: Counter[str] = Counter()
     for pretoken, count, _ in counted:
         texts[(_METASPACE if metaspace else "") + _decoded(pretoken)] += count
+    _check_substrings(texts)
     # The parts of the twin, so that every decision is the twin's.
     alphabet = twin._required_characters(texts, character_coverage, "")
     if len(alphabet) > vocab_size:
@@ -136,12 +137,16 @@ def _decoded(pretoken: bytes) -> str:
             f"the word {pretoken!r:.40} is not UTF-8 at byte {error.start}; a unigram model is one "
             "of characters"
         ) from error
-    if len(text) > MAX_WORD_CHARACTERS:
-        raise ArgumentError(
-            f"the word {text!r:.40} has {len(text)} characters, and every substring of it would be "
-            f"looked at; give words of at most {MAX_WORD_CHARACTERS}, or a pattern that cuts it"
-        )
     return text
+
+
+def _check_substrings(texts: Iterable[str]) -> None:
+    n_substrings = sum(len(text) ** 2 // 2 for text in texts)
+    if n_substrings > MAX_SUBSTRINGS:
+        raise ArgumentError(
+            f"the words have {n_substrings} substrings, and a trace looks at {MAX_SUBSTRINGS}; "
+            "give less text, or a pattern that cuts it into shorter words"
+        )
 
 
 def _estimated(

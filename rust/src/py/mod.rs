@@ -2,6 +2,7 @@
 
 mod border;
 mod bpe;
+mod characters;
 mod corpus;
 mod counts;
 mod normalize;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::bpe::{PyBpe, learn_merges, merges_from_ranks};
+    #[pymodule_export]
+    use super::characters::{CharacterBpe, Characters, Words};
     #[pymodule_export]
     use super::corpus::DocumentReader;
     #[pymodule_export]

@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::border::{run_long, to_py_err};
 use super::bpe::{PyBpe, vocabulary_of};
+use super::characters::{CharacterBpe, Characters, Words};
 use super::normalize::{Normalizer, Steps};
 use super::text::{Text, array, ids_of, texts_of};
 use super::unigram::Unigram;
@@ -64,6 +65,15 @@ fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     }
     if let Ok(wordpiece) = model.cast::<PyWordPiece>() {
         return Ok(Model::WordPiece(Arc::clone(&wordpiece.get().inner)));
+    }
+    if let Ok(bpe) = model.cast::<CharacterBpe>() {
+        return Ok(Model::CharacterBpe(Arc::clone(&bpe.get().model)));
+    }
+    if let Ok(words) = model.cast::<Words>() {
+        return Ok(Model::Words(Arc::clone(&words.get().model)));
+    }
+    if let Ok(characters) = model.cast::<Characters>() {
+        return Ok(Model::Characters(Arc::clone(&characters.get().model)));
     }
     let unigram = model.cast::<Unigram>()?;
     Ok(Model::Unigram(Arc::clone(&unigram.get().model)))

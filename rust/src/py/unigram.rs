@@ -95,7 +95,8 @@ impl Unigram {
     }
 }
 
-fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
+/// The kind of piece with this name.
+pub fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
     Ok(match name {
         "normal" => PieceKind::Normal,
         "unknown" => PieceKind::Unknown,

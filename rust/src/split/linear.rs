@@ -140,10 +140,7 @@ pub fn inverted_repeat(pattern: &str) -> Option<&str> {
             '[' => class_depth += 1,
             ']' => class_depth = class_depth.saturating_sub(1),
             '{' if class_depth == 0 => {
-                let Some((counts, _)) = pattern.get(at + 1..).and_then(|rest| rest.split_once('}'))
-                else {
-                    return None;
-                };
+                let (counts, _) = pattern.get(at + 1..)?.split_once('}')?;
                 let bounds =
                     counts.split_once(',').map(|(least, most)| (least.parse(), most.parse()));
                 if let Some((Ok(least), Ok(most))) = bounds

@@ -1,6 +1,7 @@
 //! Text to pre-tokens: pieces that join to the text, cut where a pattern's matches start or end.
 
 mod algebra;
+mod cl100k;
 pub mod classes;
 mod engine;
 mod gpt2;
@@ -30,10 +31,30 @@ pub struct Splitter {
 enum Plan {
     /// One pre-token a text.
     Whole,
-    /// The gpt2 pattern, by class masks.
-    Gpt2,
+    /// A named pattern, by class masks.
+    Masks(Named),
     /// Any patterns, by the engine.
     Engines(Vec<Engine>),
+}
+
+/// The patterns that have masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Gpt2,
+    Cl100k,
+    Llama3,
+    Qwen2,
+}
+
+impl Named {
+    fn of(pattern: &str) -> Option<Self> {
+        match LOCAL.iter().position(|local| *local == pattern) {
+            Some(0 | 1) => Some(Self::Cl100k),
+            Some(3) => Some(Self::Llama3),
+            Some(4) => Some(Self::Qwen2),
+            _ => GPT2.contains(&pattern).then_some(Self::Gpt2),
+        }
+    }
 }
 
 /// Spellings of the gpt2 pattern: openai/gpt-2, tiktoken 0.14.0, openai/whisper.
@@ -63,9 +84,10 @@ impl Splitter {
     pub fn compile(patterns: &[String]) -> Result<Self> {
         match patterns {
             [] => Ok(Self { plan: Plan::Whole, is_local: false }),
-            [pattern] if GPT2.contains(&pattern.as_str()) => {
-                Ok(Self { plan: Plan::Gpt2, is_local: true })
-            }
+            [pattern] => match Named::of(pattern) {
+                Some(named) => Ok(Self { plan: Plan::Masks(named), is_local: true }),
+                None => Self::by_engine(patterns),
+            },
             _ => Self::by_engine(patterns),
         }
     }
@@ -93,7 +115,10 @@ impl Splitter {
         match &self.plan {
             _ if text.is_empty() => Ok(()),
             Plan::Whole => sink(&[text.len()]),
-            Plan::Gpt2 => algebra::split_by::<gpt2::Gpt2>(text, sink),
+            Plan::Masks(Named::Gpt2) => algebra::split_by::<gpt2::Gpt2>(text, sink),
+            Plan::Masks(Named::Cl100k) => algebra::split_by::<cl100k::Cl100k>(text, sink),
+            Plan::Masks(Named::Llama3) => algebra::split_by::<cl100k::Llama3>(text, sink),
+            Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
             Plan::Engines(engines) => split_by_engines(engines, text, sink),
         }
     }

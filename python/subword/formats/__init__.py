@@ -1,0 +1,162 @@
+"""Tokenizer files: one module a format, each with ``read(path)`` and ``write(tokenizer, path)``."""
+
+import json
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from subword.errors import FormatError
+from subword.formats import tiktoken, tokenizer_json, vocab_merges, yaml_file
+from subword.formats.json_file import read_bytes
+from subword.tokenizer import Tokenizer
+
+__all__ = ["FORMATS", "load", "save"]
+
+FORMATS: Final[dict[str, ModuleType]] = {
+    "tokenizer_json": tokenizer_json,
+    "vocab_merges": vocab_merges,
+    "yaml": yaml_file,
+    "tiktoken": tiktoken,
+}
+"""The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
+subword's YAML; tiktoken's rank files."""
+
+_SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
+_NAMES: Final = {"tokenizer.json": "tokenizer_json", "vocab.json": "vocab_merges"}
+
+
+def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:  # noqa: A002
+    """Read a tokenizer of any format.
+
+    Args:
+        path: A file; or a folder with ``tokenizer.json``, or with ``vocab.json`` and
+            ``merges.txt``.
+        format: A name of ``FORMATS``. By default it is told by the path's extension, then by
+            the content.
+        options: What the format's ``read`` takes besides, such as ``pattern`` for rank files.
+
+    Raises:
+        FormatError: A format that is unknown or cannot be told, a damaged file, or an option
+            that the format does not take.
+        SubwordError: What the file holds can be no tokenizer.
+        SourceError: The file cannot be read.
+    """
+    source = Path(path)
+    if format is None:
+        format = _told_by_folder(source) if source.is_dir() else _told_by_file(source)  # noqa: A001
+    if format == "tokenizer_json" and source.is_dir():
+        source /= "tokenizer.json"
+    read: Callable[..., Tokenizer] = _module(format).read
+    accepted = read.__kwdefaults__ or {}
+    unknown = [name for name in options if name not in accepted]
+    if unknown:
+        raise FormatError(
+            f"{path}: format {format} has no option {unknown[0]!r:.40}; it takes "
+            f"{', '.join(accepted) or 'none'}"
+        )
+    return read(source, **options)
+
+
+def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = None) -> None:  # noqa: A002
+    """Write a tokenizer; the file appears whole or not at all.
+
+    Args:
+        tokenizer: What to write.
+        path: A file; or, for ``vocab.json`` and ``merges.txt``, a folder.
+        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml`` and ``.tiktoken`` say it,
+            ``.json`` is ``tokenizer_json``, and a folder that exists is ``vocab_merges``.
+
+    Raises:
+        FormatError: A format that is unknown or cannot be told, or that cannot hold the
+            tokenizer.
+        OSError: The file cannot be written.
+    """
+    target = Path(path)
+    if format is None:
+        format = _told_by_name(target)  # noqa: A001
+    _module(format).write(tokenizer, target)
+
+
+def _module(format: str) -> ModuleType:  # noqa: A002
+    if format not in FORMATS:
+        raise FormatError(f"format is {format!r:.40}; expected one of {', '.join(FORMATS)}")
+    return FORMATS[format]
+
+
+def _told_by_name(path: Path) -> str:
+    if path.is_dir():
+        return "vocab_merges"
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        if path.name.endswith("vocab.json"):
+            raise FormatError(
+                f"{path}: a name that vocab_merges (a folder) and tokenizer_json could have; pass "
+                "format="
+            )
+        return "tokenizer_json"
+    if suffix not in _SUFFIXES:
+        raise FormatError(
+            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml or .tiktoken, "
+            f"an existing folder, or pass format= one of {', '.join(FORMATS)}"
+        )
+    return _SUFFIXES[suffix]
+
+
+def _told_by_folder(folder: Path) -> str:
+    files = {
+        "tokenizer_json": ("tokenizer.json",),
+        "vocab_merges": ("vocab.json", "merges.txt"),
+    }
+    found = [
+        name for name, needed in files.items() if all((folder / file).is_file() for file in needed)
+    ]
+    return _only(found, f"{folder}: the folder", "tokenizer.json, or vocab.json and merges.txt")
+
+
+def _told_by_file(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    if path.name in _NAMES:
+        return _NAMES[path.name]
+    data = read_bytes(path)
+    start = data[:4096]
+    if start.lstrip().startswith(b"{"):
+        return _told_by_json(data, path)
+    found = []
+    if b"\nformat: subword\n" in b"\n" + start:
+        found.append("yaml")
+    if _is_rank_line(start.split(b"\n")[0]):
+        found.append("tiktoken")
+    return _only(found, f"{path}: the file", f"one of {', '.join(FORMATS)}")
+
+
+def _told_by_json(data: bytes, path: Path) -> str:
+    """Tell by the fields; a damaged file is left to the reader that its name is for."""
+    try:
+        root = json.loads(data)
+    except (ValueError, RecursionError):
+        return "tokenizer_json"
+    if isinstance(root.get("model"), dict):
+        return "tokenizer_json"
+    if root and all(type(value) in (int, str) for value in root.values()):
+        return "vocab_merges"
+    raise FormatError(
+        f"{path}: JSON, but neither a tokenizer.json (no object 'model') nor a vocab.json (values "
+        "that are no ids)"
+    )
+
+
+def _is_rank_line(line: bytes) -> bool:
+    parts = line.split()
+    return len(parts) == 2 and parts[1].isdigit() and len(parts[0]) % 4 == 0
+
+
+def _only(found: list[str], what: str, expected: str) -> str:
+    if not found:
+        raise FormatError(f"{what} is of no format that subword knows; expected {expected}")
+    if len(found) > 1:
+        raise FormatError(f"{what} is of several formats; pass format= {' or '.join(found)}")
+    return found[0]
