@@ -199,9 +199,12 @@ class Tokenizer:
 
     def encode_spans(self, text: TextLike, *, special: Special = "recognize") -> Encoding:
         """Encode a text, with the place of each id in the text as given. Raises as ``encode``."""
-        rows = self._kernel.encode_spans(text, special)
+        ids, *columns = self._kernel.encode_spans(text, special)
+        starts, ends, firsts, lasts = (column.tolist() for column in columns)
         return Encoding(
-            [row[0] for row in rows], [row[1:3] for row in rows], [row[3:5] for row in rows]
+            ids.tolist(),
+            list(zip(starts, ends, strict=True)),
+            list(zip(firsts, lasts, strict=True)),
         )
 
     def count_tokens(self, text: TextLike, *, special: Special = "recognize") -> int:

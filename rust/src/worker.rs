@@ -14,6 +14,9 @@ use crate::tokenizer::{Cutter, Policy, Tokenizer};
 /// Pre-tokens probed together, so that their cache misses overlap.
 const PROBES: usize = 32;
 
+/// Most ids of a pre-token that is remembered by its key: one a byte.
+const MOST_IDS: usize = 16;
+
 /// A token and where its bytes stand in the text: id, start, end.
 pub type Span = (u32, usize, usize);
 
@@ -69,6 +72,7 @@ impl<'a> Worker<'a> {
         let recognized = self.tokenizer.recognized(text, policy)?;
         recognized.given.cut(text, |start, end, id| match id {
             Some(id) => {
+                ids.try_reserve(1)?;
                 ids.push(id);
                 Ok(())
             }
@@ -105,6 +109,7 @@ impl<'a> Worker<'a> {
         let view = if changed { normalized.bytes.as_slice() } else { text };
         normalized_tokens.cut(view, |start, end, id| match id {
             Some(id) => {
+                ids.try_reserve(1)?;
                 ids.push(id);
                 Ok(())
             }
@@ -183,6 +188,7 @@ impl<'a> Worker<'a> {
         ids: &mut Vec<u32>,
     ) -> Result<usize> {
         let Some(memo) = &self.memo else { return Ok(from) };
+        ids.try_reserve(PROBES * MOST_IDS)?;
         let mut probes = [(Key::default(), 0u64); PROBES];
         let mut start = from;
         for (probe, &end) in probes.iter_mut().zip(ends) {
@@ -214,6 +220,7 @@ impl<'a> Worker<'a> {
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         let pretoken = text.get(start..end).unwrap_or_default();
+        ids.try_reserve(pretoken.len())?;
         let is_long = key.is_none() && pretoken.len() <= LONGEST;
         if is_long && self.memo.as_ref().is_some_and(|memo| memo.recall_long(pretoken, ids)) {
             return Ok(());
@@ -250,6 +257,7 @@ impl<'a> Worker<'a> {
         let mut spans = Vec::new();
         recognized.given.cut(text, |start, end, id| match id {
             Some(id) => {
+                spans.try_reserve(1)?;
                 spans.push((id, start, end));
                 Ok(())
             }
@@ -290,6 +298,7 @@ impl<'a> Worker<'a> {
         let first = out.len();
         normalized_tokens.cut(view, |start, end, id| match id {
             Some(id) => {
+                out.try_reserve(1)?;
                 out.push((id, start, end));
                 Ok(())
             }
@@ -327,6 +336,7 @@ impl<'a> Worker<'a> {
                 let mut start = 0;
                 splitter.split(text, &mut |ends| {
                     control.check()?;
+                    pieces.spans.try_reserve(ends.len())?;
                     for &end in ends {
                         pieces.spans.push((start, end));
                         start = end;
@@ -346,6 +356,7 @@ impl<'a> Worker<'a> {
                 .encode_spans(pretoken, &mut self.scratch, &mut tokens)
                 .map_err(|e| locate(e, start))?;
             for &(id, from, to) in &tokens {
+                out.try_reserve(1)?;
                 let (from, to) = pieces.original_span(start + from as usize, start + to as usize);
                 out.push((id, from, to));
             }

@@ -58,7 +58,11 @@ def test_a_limit_on_the_address_space_is_a_memory_error_or_no_matter(name: str, 
     work, check = WORK[name]
     code = PRELUDE.replace("WORK", work).replace("CHECK", check)
     run = subprocess.run(
-        [sys.executable, "-c", code, str(room)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code, str(room)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert run.returncode == 0, (run.returncode, run.stdout, run.stderr[-2000:])
     assert run.stdout in ("no memory\nalive\n", "right\nalive\n")

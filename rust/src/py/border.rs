@@ -1,6 +1,7 @@
 //! Errors, signals and progress on their way between kernels and Python.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -35,21 +36,27 @@ pub fn to_py_err(py: Python<'_>, error: &Error) -> PyErr {
 /// Run `work` without the GIL on a thread of its own while this one watches for signals.
 ///
 /// `progress`, a Python callable, is given `Control::done` about twenty times a second. An
-/// exception it raises, or a signal handler raises, stops the work and is raised.
+/// exception it raises, or a signal handler raises, stops the work and is raised. Where no
+/// thread can be had the work runs on this one, and a signal waits for its end.
 pub fn run_long<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
     let control = Control::default();
+    let work = Mutex::new(Some(work));
+    let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take();
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (sender, receiver) = channel();
             let control = &control;
-            let worker = scope.spawn(move || {
-                // The receiver outlives this thread, so a failed send cannot lose a result.
-                let _ = sender.send(work(control));
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+                if let Some(work) = take() {
+                    // The receiver outlives this thread, so a failed send cannot lose a result.
+                    let _ = sender.send(work(control));
+                }
             });
+            let Ok(worker) = spawned else { return (take().map(|work| work(control)), None) };
             let mut raised = None;
             loop {
                 match receiver.recv_timeout(POLL) {

@@ -1,5 +1,7 @@
 //! Texts and ids as Python hands them over.
 
+use std::collections::TryReserveError;
+
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
@@ -75,10 +77,20 @@ pub fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
         return Ok(array.as_array().iter().copied().collect());
     }
+    let mut known = Vec::new();
+    let no_memory = |error: TryReserveError| to_py_err(ids.py(), &error.into());
     if let Ok(list) = ids.cast::<PyList>() {
-        return list.iter().enumerate().map(|(at, id)| id_of(&id, at)).collect();
+        known.try_reserve_exact(list.len()).map_err(no_memory)?;
+        for (at, id) in list.iter().enumerate() {
+            known.push(id_of(&id, at)?);
+        }
+        return Ok(known);
     }
-    ids.try_iter()?.enumerate().map(|(at, id)| id_of(&id?, at)).collect()
+    for (at, id) in ids.try_iter()?.enumerate() {
+        known.try_reserve(1).map_err(no_memory)?;
+        known.push(id_of(&id?, at)?);
+    }
+    Ok(known)
 }
 
 fn id_of(id: &Bound<'_, PyAny>, at: usize) -> PyResult<u32> {
@@ -90,6 +102,18 @@ fn id_of(id: &Bound<'_, PyAny>, at: usize) -> PyResult<u32> {
         to_py_err(id.py(), &Error::new(Kind::UnknownTokenId, message))
     })
 }
+
+/// A list of ids.
+pub fn list_of(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyList>> {
+    if ids.len() < FEW {
+        return PyList::new(py, ids);
+    }
+    // numpy raises where pyo3 would panic for want of memory.
+    Ok(array(py, ids).call_method0("tolist")?.cast_into()?)
+}
+
+/// Fewer ids than this are no matter for memory.
+const FEW: usize = 1 << 12;
 
 /// An array that takes over the vector.
 pub fn array<T: numpy::Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {

@@ -11,7 +11,7 @@ use super::border::{run_long, to_py_err};
 use super::bpe::{PyBpe, vocabulary_of};
 use super::characters::{CharacterBpe, Characters, Words};
 use super::normalize::{Normalizer, Steps};
-use super::text::{Text, array, ids_of, texts_of};
+use super::text::{Text, array, ids_of, list_of, texts_of};
 use super::unigram::Unigram;
 use super::wordpiece::PyWordPiece;
 use crate::error::{Error, Kind, Result};
@@ -37,8 +37,14 @@ pub struct Tokenizer(Arc<Kernel>);
 /// Ids of all texts, and the bounds of each.
 type PyBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
-/// Id, start and end in bytes, start and end in characters.
-type FullSpan = (u32, usize, usize, usize, usize);
+/// Ids, starts and ends in bytes, starts and ends in characters.
+type PySpans<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+);
 
 /// Text, id, special, normalized, lstrip, rstrip, single_word, control.
 type PyAddedToken = (Text, u32, bool, bool, bool, bool, bool, bool);
@@ -170,7 +176,7 @@ impl Tokenizer {
         text: Text,
         special: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.encode_text(py, &text, special)?)
+        list_of(py, self.encode_text(py, &text, special)?)
     }
 
     /// The ids of a text: shape (n_tokens,), uint32.
@@ -211,18 +217,21 @@ impl Tokenizer {
         Ok((array(py, ids), array(py, bounds)))
     }
 
-    /// (id, start byte, end byte, start character, end character) of each token of a text.
-    fn encode_spans(
+    /// Ids, start bytes, end bytes, start characters and end characters of the tokens of a text.
+    fn encode_spans<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         text: Text,
-        special: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<FullSpan>> {
+        special: &Bound<'py, PyAny>,
+    ) -> PyResult<PySpans<'py>> {
         let policy = policy_of(&self.0, special)?;
         let bytes = text.as_ref();
         let spans =
             run_long(py, None, |control| self.0.worker().encode_spans(bytes, &policy, control))?;
-        Ok(py.detach(|| with_characters(bytes, spans)))
+        let (ids, [starts, ends, firsts, lasts]) =
+            py.detach(|| with_characters(bytes, spans)).map_err(|error| to_py_err(py, &error))?;
+        let column = |values| array::<u64>(py, values);
+        Ok((array(py, ids), column(starts), column(ends), column(firsts), column(lasts)))
     }
 
     /// The bytes of ids; those of `skip` are left out.
@@ -272,7 +281,7 @@ impl TextStream {
         let ids = self.run(py, n_bytes, |tail, kernel, policy, ids, control| {
             tail.push(part.as_ref(), &mut kernel.worker(), policy, ids, control)
         })?;
-        PyList::new(py, ids)
+        list_of(py, ids)
     }
 
     /// The text is over: the ids of what is left.
@@ -280,7 +289,7 @@ impl TextStream {
         let ids = self.run(py, LONG, |tail, kernel, policy, ids, control| {
             tail.finish(&mut kernel.worker(), policy, ids, control)
         })?;
-        PyList::new(py, ids)
+        list_of(py, ids)
     }
 }
 
@@ -436,7 +445,15 @@ fn join(
 }
 
 /// Add the characters that each byte span touches; a byte of no valid UTF-8 is a character.
-fn with_characters(text: &[u8], spans: Vec<(u32, usize, usize)>) -> Vec<FullSpan> {
+fn with_characters(
+    text: &[u8],
+    spans: Vec<(u32, usize, usize)>,
+) -> Result<(Vec<u32>, [Vec<u64>; 4])> {
+    let (mut ids, mut columns) = (Vec::new(), [const { Vec::new() }; 4]);
+    ids.try_reserve_exact(spans.len())?;
+    for column in &mut columns {
+        column.try_reserve_exact(spans.len())?;
+    }
     let (mut at, mut n_characters) = (0, 0);
     // The character that starts at `at` has the number `n_characters`.
     let mut advance = |to: usize| {
@@ -451,12 +468,13 @@ fn with_characters(text: &[u8], spans: Vec<(u32, usize, usize)>) -> Vec<FullSpan
         }
         (n_characters, n_characters)
     };
-    spans
-        .into_iter()
-        .map(|(id, start, end)| {
-            let (first, _) = advance(start);
-            let (_, last) = advance(end);
-            (id, start, end, first, last)
-        })
-        .collect()
+    for (id, start, end) in spans {
+        let (first, _) = advance(start);
+        let (_, last) = advance(end);
+        ids.push(id);
+        for (column, value) in columns.iter_mut().zip([start, end, first, last]) {
+            column.push(value as u64);
+        }
+    }
+    Ok((ids, columns))
 }
