@@ -773,6 +773,7 @@ LONG_CALLS = {
     "encode": "tok.encode(text)",
     "encode none": "tok.replace(pattern='none').encode(text)",
     "encode a lookaround": "tok.replace(pattern=r'(?<=a) |\\S').encode(text)",
+    "decode": "tok.decode_bytes(ids)",
     "batch": "tok.encode_batch([text] * 4, n_threads=2)",
     "spans": "tok.encode_spans(text)",
     "stream": "sum(1 for _ in tok.encode_iterable([text]))",
@@ -789,6 +790,7 @@ def test_ctrl_c_stops_a_long_call(call: str) -> None:
         "from subword.training.bpe import train_bpe\n"
         "tok = train_bpe(['the cat in the hat'] * 9, 270).replace(memo_bytes=0)\n"
         "text = ''.join(f'the cat {n} in ' for n in range(1_000_000))\n"
+        "ids = tok.encode_array(text * 8)\n"
         "print('ready', flush=True)\n"
         "try:\n"
         "    while True:\n"

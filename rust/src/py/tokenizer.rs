@@ -243,7 +243,11 @@ impl Tokenizer {
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids_of(ids)?;
-        let decode = || decode(&self.0, &ids, skip_special);
+        if ids.len() >= LONG {
+            let decode = |control: &Control| decode(&self.0, &ids, skip_special, control);
+            return run_long(py, None, decode).map(|bytes| PyBytes::new(py, &bytes));
+        }
+        let decode = || decode(&self.0, &ids, skip_special, &Control::default());
         let bytes = if ids.len() < RELEASE { decode() } else { py.detach(decode) };
         bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| to_py_err(py, &error))
     }
@@ -313,9 +317,12 @@ impl TextStream {
     }
 }
 
-fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
+fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (at, &id) in ids.iter().enumerate() {
+        if at % RELEASE == 0 {
+            control.check()?;
+        }
         let Some(token) = kernel.token(id) else {
             let message = format!("id {id} at position {at} is not in the vocabulary");
             return Err(Error::new(Kind::UnknownTokenId, message));
