@@ -82,7 +82,7 @@ def train_wordpiece(
         >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
         >>> tok = train_wordpiece(words, 13)
         >>> tok.vocab[12], tok.encode("hugs")
-        (b'##gs', [6, 10, 12])
+        (b'##gs', [6, 11, 12])
     """
     special_tokens = check_special_tokens(special_tokens)
     if unk_token not in special_tokens:
