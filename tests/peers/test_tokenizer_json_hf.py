@@ -127,7 +127,9 @@ def test_gaps_and_whole_pretokens_survive(tmp_path):
     ],
 )
 @settings(max_examples=100, deadline=None)
-@given(texts=st.lists(st.text(alphabet="abcxyAB1٣'rveRE \n-]", max_size=10), min_size=5, max_size=5))
+@given(
+    texts=st.lists(st.text(alphabet="abcxyAB1٣'rveRE \n-]", max_size=10), min_size=5, max_size=5)
+)
 def test_patterns_are_translated(pattern, texts, tmp_path_factory):
     tok = train_bpe([SAMPLE], 256, pattern=pattern)
     hf = through_hf(tok, tmp_path_factory.getbasetemp() / "pattern.json")

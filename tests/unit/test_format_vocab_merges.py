@@ -27,9 +27,7 @@ def files(tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
-    "vocab", [{"a": 0, "Ġ": 1, "aĠ": 7}, {"0": "a", "1": "Ġ", "7": "aĠ"}]
-)
+@pytest.mark.parametrize("vocab", [{"a": 0, "Ġ": 1, "aĠ": 7}, {"0": "a", "1": "Ġ", "7": "aĠ"}])
 def test_either_way_round_is_told_by_the_keys(vocab, files):
     assert vocab_merges.read_files(*files(vocab, b"a \xc4\xa0")) == (
         {0: b"a", 1: b" ", 7: b"a "},
