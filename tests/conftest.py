@@ -1,9 +1,17 @@
-"""What every test can ask for."""
+"""What every test can ask for, and how hard the properties are searched."""
 
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: a busy machine is not a fault. `slow` is what CI searches.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fast", max_examples=60, **_COMMON)
+settings.register_profile("slow", max_examples=250, **_COMMON)
+SLOW = os.environ.get("SUBWORD_SLOW", "0") not in ("", "0")
+settings.load_profile("slow" if SLOW or os.environ.get("CI") else "fast")
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +22,9 @@ def shared() -> Path:
     if not path.is_dir():
         pytest.skip(f"no shared data at {path}; SUBWORD_SHARED says where it is")
     return path
+
+
+@pytest.fixture(scope="session")
+def slow() -> bool:
+    """Whether ``SUBWORD_SLOW=1`` asks for the checks that take minutes."""
+    return SLOW

@@ -7,7 +7,75 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Bpe",
+    "DocumentReader",
+    "Normalizer",
+    "PretokenCounter",
+    "PretokenTable",
+    "Steps",
+    "TextStream",
+    "Tokenizer",
+    "Unigram",
+    "WordPiece",
+    "class_ranges",
+    "learn_merges",
+    "learn_pieces",
+    "learn_wordpiece",
+    "merges_from_ranks",
+    "script_ranges",
+    "split",
+    "thread_count",
+]
+
 _Text = str | bytes
+
+@final
+class CharacterBpe:
+    def __new__(
+        cls,
+        tokens: Sequence[tuple[bytes, int]],
+        merges: Sequence[tuple[int, int]],
+        *,
+        unk_id: int | None = None,
+        fuse_unk: bool = False,
+        byte_fallback: bool = False,
+        continuing_subword_prefix: str = "",
+        end_of_word_suffix: str = "",
+        whole_first: bool = False,
+    ) -> CharacterBpe: ...
+    @staticmethod
+    def from_pieces(
+        pieces: Sequence[tuple[bytes, float, str]], *, unk_id: int, byte_fallback: bool = False
+    ) -> CharacterBpe: ...
+    def encode(self, pretoken: bytes) -> list[int]: ...
+    def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
+    def encode_with_dropout(self, pretoken: bytes, p: float, seed: int) -> list[int]: ...
+    def segments(self, text: bytes) -> list[tuple[int, int]]: ...
+
+@final
+class Characters:
+    def __new__(
+        cls, tokens: Sequence[tuple[bytes, int]] | None = None, *, unk_id: int | None = None
+    ) -> Characters: ...
+    @staticmethod
+    def from_pieces(
+        pieces: Sequence[tuple[bytes, float, str]], *, unk_id: int, byte_fallback: bool = False
+    ) -> Characters: ...
+    def encode(self, pretoken: bytes) -> list[int]: ...
+    def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
+
+@final
+class Words:
+    def __new__(
+        cls, tokens: Sequence[tuple[bytes, int]], *, unk_id: int | None = None
+    ) -> Words: ...
+    @staticmethod
+    def from_pieces(
+        pieces: Sequence[tuple[bytes, float, str]], *, unk_id: int, byte_fallback: bool = False
+    ) -> Words: ...
+    def encode(self, pretoken: bytes) -> list[int]: ...
+    def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
 
 @final
 class DocumentReader:
@@ -72,19 +140,17 @@ class PretokenTable:
 class Tokenizer:
     def __new__(
         cls,
-        ids: list[int],
-        tokens: list[bytes],
-        merges: list[tuple[int, int]],
-        special_tokens: list[tuple[str, int]],
+        model: Bpe | WordPiece | Unigram | CharacterBpe | Words | Characters,
+        added_tokens: list[tuple[str, int, bool, bool, bool, bool, bool, bool]],
         patterns: list[str],
         *,
-        whole_first: bool = False,
+        tokens: tuple[list[int], list[bytes]] | None = None,
+        normalizer: Normalizer | None = None,
+        steps: Steps | None = None,
         memo_bytes: int = ...,
     ) -> Tokenizer: ...
     def encode(self, text: _Text, special: str | Iterable[str]) -> list[int]: ...
-    def encode_array(
-        self, text: _Text, special: str | Iterable[str]
-    ) -> npt.NDArray[np.uint32]: ...
+    def encode_array(self, text: _Text, special: str | Iterable[str]) -> npt.NDArray[np.uint32]: ...
     def count_tokens(self, text: _Text, special: str | Iterable[str]) -> int: ...
     def encode_batch(
         self,
@@ -97,9 +163,20 @@ class Tokenizer:
         self, text: _Text, special: str | Iterable[str]
     ) -> list[tuple[int, int, int, int, int]]: ...
     def decode_bytes(self, ids: Iterable[int], *, skip_special: bool = False) -> bytes: ...
-    def token_bytes(self, id: int) -> bytes | None: ...
+    def token_bytes(self, token_id: int) -> bytes | None: ...
     def token_id(self, token: bytes) -> int | None: ...
     def stream(self, special: str | Iterable[str]) -> TextStream: ...
+
+@final
+class Bpe:
+    def __new__(
+        cls,
+        ids: list[int],
+        tokens: list[bytes],
+        merges: list[tuple[int, int]],
+        *,
+        whole_first: bool = False,
+    ) -> Bpe: ...
 
 @final
 class TextStream:
@@ -107,6 +184,27 @@ class TextStream:
     def finish(self) -> list[int]: ...
 
 def class_ranges(expression: str) -> list[tuple[int, int]]: ...
+
+@final
+class Unigram:
+    def __new__(
+        cls,
+        pieces: list[tuple[bytes, float, str]],
+        *,
+        unk_id: int,
+        byte_fallback: bool = False,
+        fuse_unknown: bool = True,
+        single_precision: bool = True,
+    ) -> Unigram: ...
+    def encode(self, text: bytes) -> list[int]: ...
+    def encode_spans(self, text: bytes) -> list[tuple[int, int, int]]: ...
+    def n_best(self, text: bytes, n: int) -> list[tuple[list[int], float]]: ...
+    def sample(
+        self, text: bytes, *, alpha: float, seed: int, n_best: int | None = None
+    ) -> list[int]: ...
+    @property
+    def vocab_size(self) -> int: ...
+
 def learn_merges(
     table: PretokenTable,
     n_merges: int,
@@ -116,6 +214,70 @@ def learn_merges(
     max_token_length: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[tuple[int, int, int]]: ...
+def learn_pieces(
+    table: PretokenTable,
+    vocab_size: int,
+    *,
+    character_coverage: float = 0.9995,
+    extra_alphabet: str = "",
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    shrinking_factor: float = 0.75,
+    n_sub_iterations: int = 2,
+    n_threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> list[tuple[str, float]]: ...
 def merges_from_ranks(ids: list[int], tokens: list[bytes]) -> list[tuple[int, int]]: ...
 def split(text: bytes, patterns: list[str], *, engine: bool = False) -> list[bytes]: ...
 def thread_count(wanted: int | None = None) -> int: ...
+
+@final
+class Normalizer:
+    def __new__(cls, steps: Sequence[object]) -> Normalizer: ...
+    def normalize(
+        self, text: bytes
+    ) -> tuple[bytes, list[tuple[int, int, int, int, bool]] | None]: ...
+    def spans(
+        self, text: bytes, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[bytes, list[tuple[int, int]]]: ...
+
+@final
+class Steps:
+    def __new__(cls, steps: Sequence[object]) -> Steps: ...
+    def split(self, text: bytes, *, at_start: bool = True) -> list[tuple[bytes, int, int]]: ...
+
+def script_ranges() -> tuple[list[str], list[tuple[int, int, int]]]: ...
+
+@final
+class WordPiece:
+    def __new__(
+        cls,
+        tokens: list[tuple[bytes, int]],
+        *,
+        continuing_prefix: bytes,
+        unk_id: int | None,
+        max_input_chars_per_word: int,
+    ) -> WordPiece: ...
+    def encode(self, word: bytes) -> list[int]: ...
+    def encode_spans(self, word: bytes) -> list[tuple[int, int, int]]: ...
+
+def learn_wordpiece(
+    pretoken_counts: list[tuple[bytes, int]],
+    *,
+    vocab_size: int,
+    max_merges: int | None,
+    score: str,
+    ties: str,
+    min_frequency: int,
+    continuing_prefix: str,
+    end_of_word_suffix: str,
+    special_tokens: list[str],
+    limit_alphabet: int | None,
+    character_coverage: float,
+    extra_alphabet: list[str],
+    all_forms: bool,
+    first_seen: list[int] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[
+    list[bytes], int, list[tuple[int, int, int, int, int, int]], str, list[tuple[str, int]], int
+]: ...

@@ -5,7 +5,9 @@ size and tie rule trains from its table.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import index
+from os import PathLike
 from typing import Literal
 
 import numpy as np
@@ -13,7 +15,14 @@ import numpy.typing as npt
 
 from subword import _core
 from subword.corpus import Files, document_cut, resolve_sources
-from subword.errors import ArgumentError, CountOverflowError, CountsError, EmptyCorpusError
+from subword.counts_parquet import read_counts, write_counts
+from subword.errors import (
+    ArgumentError,
+    CountOverflowError,
+    CountsError,
+    EmptyCorpusError,
+    TextError,
+)
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.types import Sources, TextLike, replace_surrogates
@@ -70,32 +79,62 @@ class PretokenCounts(Mapping[bytes, int]):
             special_tokens: The strings they were cut at, for the record.
 
         Raises:
-            CountsError: A pre-token is empty, or a count is negative.
+            CountsError: A pre-token is empty, or a count is negative or no integer.
+            TextError: A pre-token with a lone surrogate.
             CountOverflowError: A count, or their sum, does not fit in 64 bits.
         """
         pretokens = [_to_bytes(pretoken) for pretoken in counts]
-        for pretoken, count in zip(pretokens, counts.values(), strict=True):
-            if not pretoken:
-                raise CountsError("a pre-token is empty; leave it out")
-            if count < 0:
-                raise CountsError(f"pre-token {pretoken[:40]!r} has the count {count}, below 0")
-            if count > _U64_MAX:
-                raise CountOverflowError(f"pre-token {pretoken[:40]!r} has the count {count} > 2^64-1")
+        numbers = [_checked_count(*row) for row in zip(pretokens, counts.values(), strict=True)]
         lengths = np.array([len(pretoken) for pretoken in pretokens], np.uint64)
         ends = np.cumsum(lengths, dtype=np.uint64)
         table = _core.PretokenTable(
             b"".join(pretokens),
             ends,
-            np.array(list(counts.values()), np.uint64),
+            np.array(numbers, np.uint64),
             ends - lengths,
         )
-        n_bytes = sum(len(p) * c for p, c in zip(pretokens, counts.values(), strict=True))
+        n_bytes = sum(len(p) * n for p, n in zip(pretokens, numbers, strict=True))
         return cls(
             table,
             pattern=resolve_pattern(pattern),
             special_tokens=check_special_tokens(special_tokens),
             n_bytes=n_bytes,
             n_documents=0,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table as Parquet, whole or not at all; see ``subword.counts_parquet``.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            OSError: The file cannot be written.
+        """
+        about = {
+            "pattern": self.pattern,
+            "special_tokens": self.special_tokens,
+            "n_bytes": self.n_bytes,
+            "n_documents": self.n_documents,
+            "sources": self.sources,
+        }
+        write_counts(path, self.table, about)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "PretokenCounts":
+        """Read a table that ``save`` wrote.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            SourceError: The file cannot be opened.
+            CountsError: The file is damaged, or is no count table.
+        """
+        table, about = read_counts(path)
+        return cls(
+            table,
+            pattern=resolve_pattern(about["pattern"]),
+            special_tokens=check_special_tokens(about["special_tokens"]),
+            n_bytes=about["n_bytes"],
+            n_documents=about["n_documents"],
+            sources=tuple(about["sources"]),
         )
 
     def __len__(self) -> int:
@@ -118,7 +157,10 @@ class PretokenCounts(Mapping[bytes, int]):
         return self._row(pretoken)[2]
 
     def _row(self, pretoken: TextLike) -> tuple[bytes, int, int]:
-        place = self.table.find(_to_bytes(pretoken))
+        try:
+            place = self.table.find(_to_bytes(pretoken))
+        except TextError:
+            place = None
         row = None if place is None else self.table.row(place)
         if row is None:
             raise KeyError(pretoken)
@@ -135,6 +177,21 @@ class PretokenCounts(Mapping[bytes, int]):
         """Give the counts in the order of the pre-tokens: shape (n,), uint64."""
         return self.table.counts()
 
+    def keep(self, wanted: Callable[[bytes], bool]) -> "PretokenCounts":
+        """Give the table of the pre-tokens that ``wanted`` accepts; the sizes stay those of all.
+
+        Examples:
+            >>> dict(PretokenCounts.from_mapping({"a": 1, " ": 2}).keep(lambda p: bool(p.strip())))
+            {b'a': 1}
+        """
+        kept = np.array([wanted(pretoken) for pretoken in self], dtype=bool)
+        pretokens = [p for p, k in zip(self, kept.tolist(), strict=True) if k]
+        ends = np.cumsum([len(p) for p in pretokens], dtype=np.uint64)
+        table = _core.PretokenTable(
+            b"".join(pretokens), ends, self.counts()[kept], self.table.first_seen()[kept]
+        )
+        return replace(self, table=table)
+
     def __add__(self, other: "PretokenCounts") -> "PretokenCounts":
         """Add the counts of two corpora; those of ``other`` come second.
 
@@ -148,9 +205,14 @@ class PretokenCounts(Mapping[bytes, int]):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise CountsError(
-                    f"the tables were counted with different {what}: {mine!r:.80} and {theirs!r:.80}; "
+                    f"the tables were counted with different {what}: "
+                    f"{mine!r:.80} and {theirs!r:.80}; "
                     "count both corpora the same way"
                 )
+        if self.n_bytes > _U64_MAX:
+            raise CountOverflowError(
+                f"the first corpus has {self.n_bytes} bytes; positions behind it pass 2^64-1"
+            )
         return PretokenCounts(
             self.table.added(other.table, self.n_bytes),
             pattern=self.pattern,
@@ -223,6 +285,7 @@ def count(
 
     Raises:
         EmptyCorpusError: The documents hold no text at all.
+        ArgumentError: ``n_threads`` below 1, or ``documents`` for sources that are no files.
         PatternError: The pattern does not compile, or passed its step limit.
         SourceError: A file that cannot be opened; all are checked before any is read.
         CorpusError: A compressed file that is damaged.
@@ -234,6 +297,8 @@ def count(
     """
     special_tokens = check_special_tokens(special_tokens)
     resolved_pattern = resolve_pattern(pattern)
+    if n_threads is not None and n_threads < 1:
+        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
     counter = _core.PretokenCounter(
         list(resolved_pattern), list(special_tokens), n_threads=n_threads
     )
@@ -291,5 +356,29 @@ def _from_columns(columns: tuple[object, ...], rest: tuple[object, ...]) -> Pret
     return PretokenCounts(_core.PretokenTable(*columns), *rest)  # type: ignore[arg-type]
 
 
+def _checked_count(pretoken: bytes, count: int) -> int:
+    if not pretoken:
+        raise CountsError("a pre-token is empty; leave it out")
+    try:
+        number = index(count)
+    except TypeError:
+        raise CountsError(
+            f"pre-token {pretoken[:40]!r} has the count {count!r:.40}; expected an integer"
+        ) from None
+    if number < 0:
+        raise CountsError(f"pre-token {pretoken[:40]!r} has the count {number}, below 0")
+    if number > _U64_MAX:
+        raise CountOverflowError(f"pre-token {pretoken[:40]!r} has the count {number} > 2^64-1")
+    return number
+
+
 def _to_bytes(text: TextLike) -> bytes:
-    return text.encode() if isinstance(text, str) else text
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise TextError(
+            f"pre-token {text!r:.40} has a lone surrogate at character {error.start}, which no "
+            "UTF-8 can hold"
+        ) from None

@@ -3,14 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 
+from subword.decoders import ByteFallback
+from subword.decoders import WordPiece as WordPieceDecoder
+from subword.errors import VocabularyError
 from subword.formats.vocab_merges import read_files
-from subword.models import bpe_from_tokens
+from subword.models import Bpe, Piece, PieceKind, Unigram, WordPiece, bpe_from_tokens
+from subword.normalizers import NormalizerStep, resolve_normalizer
 from subword.patterns import resolve_pattern
+from subword.pretokens import Bert, PretokenStep
 from subword.special_tokens import assign_ids, check_special_tokens
+from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["BPETokenizer"]
+__all__ = ["BPETokenizer", "ByteTokenizer", "UnigramTokenizer", "WordPieceTokenizer"]
 
 
 class BPETokenizer(Tokenizer):
@@ -67,3 +73,152 @@ class BPETokenizer(Tokenizer):
         """
         vocab, merges = read_files(vocab_path, merges_path)
         return cls(vocab, merges, special_tokens, pattern=pattern)
+
+
+_BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class WordPieceTokenizer(Tokenizer):
+    """WordPiece from a vocabulary, split as BERT does.
+
+    Examples:
+        >>> tok = WordPieceTokenizer(["[UNK]", "play", "##ing", "!"])
+        >>> tok.encode("playing!"), tok.decode([1, 2, 3])
+        ([1, 2, 3], 'playing !')
+    """
+
+    def __init__(
+        self,
+        vocab: Sequence[str] | Mapping[str, TokenId],
+        *,
+        unk_token: str = "[UNK]",
+        prefix: str = "##",
+        max_input_chars_per_word: int = 100,
+        special_tokens: Iterable[str] | None = None,
+        normalizer: str | Sequence[NormalizerStep] | None = None,
+        pretokenizer: Sequence[PretokenStep] = (Bert(),),
+    ) -> None:
+        """Make a tokenizer.
+
+        Args:
+            vocab: Tokens in the order of their ids, or the id of each.
+            unk_token: What words become that cannot be spelled.
+            prefix: What tokens inside a word start with.
+            max_input_chars_per_word: Words of more characters are unknown as they stand.
+            special_tokens: Reserved strings; those of BERT that are in the vocabulary by default.
+            normalizer: What changes the text first: a name, as ``"bert"``, or steps.
+            pretokenizer: What cuts it into words.
+
+        Raises:
+            VocabularyError: Duplicate ids or tokens, or a vocabulary without its unknown token.
+            SpecialTokenError: An empty or repeated special token.
+        """
+        ids = _ids_of(vocab)
+        chosen = special_tokens
+        if chosen is None:
+            chosen = [token for token in _BERT_TOKENS if token in ids]
+        special = check_special_tokens(chosen)
+        known = {token.encode(): token_id for token, token_id in ids.items()}
+        reserved = assign_ids(special, known, max(ids.values(), default=-1) + 1)
+        template = Template()
+        if {"[CLS]", "[SEP]"} <= reserved.keys():
+            template = Template.parse("[CLS] A [SEP]", "[CLS] A [SEP] B:1 [SEP]:1")
+        super().__init__(
+            WordPiece(
+                {token_id: token.encode() for token, token_id in ids.items()},
+                unk_token,
+                prefix,
+                max_input_chars_per_word,
+            ),
+            reserved,
+            normalizer=resolve_normalizer(normalizer),
+            pretokenizer=tuple(pretokenizer),
+            template=template,
+            decoder=(WordPieceDecoder(prefix, cleanup=False),),
+        )
+
+
+class UnigramTokenizer(Tokenizer):
+    """Unigram from pieces and their log probabilities.
+
+    Examples:
+        >>> tok = UnigramTokenizer([("<unk>", 0.0), ("a", -1.0), ("b", -2.0), ("ab", -2.5)])
+        >>> tok.encode("abba")
+        [3, 2, 1]
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[tuple[str, float]],
+        *,
+        unk_id: TokenId = 0,
+        byte_fallback: bool = False,
+        special_tokens: Iterable[str] | None = None,
+        pattern: str | Sequence[str] = "none",
+        normalizer: str | Sequence[NormalizerStep] | None = None,
+        pretokenizer: Sequence[PretokenStep] | None = None,
+    ) -> None:
+        """Make a tokenizer.
+
+        Args:
+            pieces: Text and score of each id.
+            unk_id: The id of what no piece covers; its piece is never matched.
+            byte_fallback: Such characters become the pieces ``<0x00>`` … ``<0xFF>``.
+            special_tokens: Reserved strings; those that are no pieces get the next free ids.
+            pattern: The split pattern.
+            normalizer: What changes the text first: a name, or steps.
+            pretokenizer: Steps that cut in place of the pattern.
+
+        Raises:
+            VocabularyError: Duplicate pieces, scores that are no numbers, or an ``unk_id`` that
+                is no piece.
+            SpecialTokenError: An empty or repeated special token.
+        """
+        special = check_special_tokens(special_tokens or ())
+        names = {f"<0x{byte:02X}>" for byte in range(256)} if byte_fallback else set()
+        made = []
+        for at, (text, score) in enumerate(pieces):
+            kind: PieceKind = "normal"
+            if at == unk_id:
+                kind = "unknown"
+            elif text in special:
+                kind = "control"
+            elif text in names:
+                kind = "byte"
+            made.append(Piece(text.encode(), score, kind))
+        known = {piece.text: at for at, piece in enumerate(made)}
+        super().__init__(
+            Unigram(tuple(made), unk_id, byte_fallback),
+            assign_ids(special, known, len(made)),
+            resolve_pattern(pattern),
+            normalizer=resolve_normalizer(normalizer),
+            pretokenizer=None if pretokenizer is None else tuple(pretokenizer),
+            decoder=(ByteFallback(),) if byte_fallback else (),
+        )
+
+
+class ByteTokenizer(Tokenizer):
+    """Every byte is a token: ids 0 to 255.
+
+    Examples:
+        >>> tok = ByteTokenizer()
+        >>> tok.encode("né"), tok.vocab_size
+        ([110, 195, 169], 256)
+    """
+
+    def __init__(self, special_tokens: Iterable[str] | None = None) -> None:
+        """Make the tokenizer; special tokens get the ids from 256 on."""
+        tokens = check_special_tokens(special_tokens or ())
+        vocab = {byte: bytes([byte]) for byte in range(256)}
+        super().__init__(Bpe(vocab, ()), {token: 256 + at for at, token in enumerate(tokens)})
+
+
+def _ids_of(vocab: Sequence[str] | Mapping[str, TokenId]) -> dict[str, TokenId]:
+    if isinstance(vocab, Mapping):
+        return dict(vocab)
+    ids: dict[str, TokenId] = {}
+    for token_id, token in enumerate(vocab):
+        if token in ids:
+            raise VocabularyError(f"token {token!r:.40} has two ids, {ids[token]} and {token_id}")
+        ids[token] = token_id
+    return ids

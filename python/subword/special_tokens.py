@@ -1,10 +1,34 @@
 """Reserved strings: what they may be, and which ids they get."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from subword.errors import SpecialTokenError, TextError
 
-__all__ = ["assign_ids", "check_special_tokens"]
+__all__ = ["TokenFlags", "assign_ids", "check_special_tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFlags:
+    r"""How a string with an id of its own is told from other text.
+
+    Attributes:
+        special: Reserved: ``special="as_text"`` keeps text from spelling it, and
+            ``skip_special`` leaves it out. Otherwise it is an added word, always recognized.
+        normalized: Looked for in the normalized text, not in the text as given.
+        lstrip: It takes the whitespace before it.
+        rstrip: It takes the whitespace after it.
+        single_word: Only where no word character (``\w``) touches it.
+        control: Never looked for in text: only a template adds it, as SentencePiece's control
+            pieces.
+    """
+
+    special: bool = True
+    normalized: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    control: bool = False
 
 
 def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
@@ -22,7 +46,9 @@ def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
         ('<|endoftext|>',)
     """
     if isinstance(tokens, str):
-        raise SpecialTokenError(f"special_tokens is the string {tokens!r:.40}; give a list: [{tokens!r:.40}]")
+        raise SpecialTokenError(
+            f"special_tokens is the string {tokens!r:.40}; give a list: [{tokens!r:.40}]"
+        )
     checked: list[str] = []
     seen: set[str] = set()
     for token in tokens:
@@ -43,7 +69,9 @@ def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(checked)
 
 
-def assign_ids(tokens: Sequence[str], known: Mapping[bytes, int], first_free: int) -> dict[str, int]:
+def assign_ids(
+    tokens: Sequence[str], known: Mapping[bytes, int], first_free: int
+) -> dict[str, int]:
     """Give each special token its id: the vocabulary's, or the next free one.
 
     Args:

@@ -3,6 +3,7 @@
 import codecs
 from collections.abc import Callable
 
+from subword.decoders import Decoder, decode_tokens, is_byte_token
 from subword.types import TokenId
 
 __all__ = ["StreamDecoder"]
@@ -20,10 +21,15 @@ class StreamDecoder:
         (['', 'é', '!'], '')
     """
 
-    def __init__(self, token_bytes: Callable[[TokenId], bytes]) -> None:
-        """Decode with the bytes that ``token_bytes`` gives for an id."""
+    def __init__(self, token_bytes: Callable[[TokenId], bytes], decoder: Decoder = ()) -> None:
+        """Decode with the bytes that ``token_bytes`` gives for an id, through ``decoder``."""
         self._token_bytes = token_bytes
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._steps = decoder
+        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
+        # The last token that was given, and those behind it that wait: what a token becomes
+        # depends on the one before it, and a run of byte tokens on all of the run.
+        self._given: list[bytes] = []
+        self._waiting: list[bytes] = []
 
     def push(self, token_id: TokenId) -> str:
         """Take an id; give the text that is complete with it.
@@ -31,10 +37,23 @@ class StreamDecoder:
         Raises:
             UnknownTokenIdError: The id is not in the vocabulary; the decoder stays as it was.
         """
-        return self._decoder.decode(self._token_bytes(token_id))
+        token = self._token_bytes(token_id)
+        if not self._steps:
+            return self._utf8.decode(token)
+        self._waiting.append(token)
+        return "" if is_byte_token(token) else self._give()
 
     def finish(self) -> str:
         """Give what is left: U+FFFD for the bytes of an unfinished character, else nothing."""
-        rest = self._decoder.decode(b"", final=True)
-        self._decoder.reset()
+        rest = self._give() if self._waiting else ""
+        rest += self._utf8.decode(b"", final=True)
+        self._utf8.reset()
+        self._given = []
         return rest
+
+    def _give(self) -> str:
+        before = decode_tokens(self._given, self._steps)
+        after = decode_tokens(self._given + self._waiting, self._steps)
+        self._given = self._waiting[-1:] if not is_byte_token(self._waiting[-1]) else [b"\x00"]
+        self._waiting = []
+        return self._utf8.decode(after[len(before) :])

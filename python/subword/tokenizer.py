@@ -2,17 +2,19 @@
 
 A ``Tokenizer`` is frozen: it can be shared by threads, pickled, and used after a fork; what
 changes one gives a new one. The named tokenizers are the same class with other constructors.
+The module is longer than 400 lines because one class is the whole interface, with its documents.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from subword import _core
+from subword.decoders import Decoder, decode_tokens
 from subword.errors import (
     ArgumentError,
     UnknownTokenError,
@@ -20,11 +22,14 @@ from subword.errors import (
     VocabSizeError,
     VocabularyError,
 )
-from subword.models import Bpe
+from subword.models import Bpe, Model, compile_model
+from subword.normalizers import Normalizer
 from subword.patterns import Pattern, pattern_name, resolve_pattern
-from subword.special_tokens import assign_ids, check_special_tokens
+from subword.pretokens import PretokenStep
+from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
 from subword.stream_decoder import StreamDecoder
-from subword.types import Encoding, Pair, Ragged, TextLike, TokenId, replace_surrogates
+from subword.templates import Template
+from subword.types import Encoding, Ragged, TextLike, TokenId, replace_surrogates
 
 __all__ = ["Special", "Tokenizer"]
 
@@ -44,12 +49,22 @@ class Tokenizer:
         special_tokens: Reserved strings and their ids, in the order of the ids.
         pattern: The regular expressions that cut text into pre-tokens.
         memo_bytes: Most bytes that each thread may use to remember the ids of pre-tokens.
+        normalizer: What changes a text before it is cut.
+        pretokenizer: Steps that cut in place of the pattern; None for the pattern.
+        token_flags: How special tokens are told from other text, where that is not the default.
+        template: Which special tokens stand around a text, or two, under ``template=True``.
+        decoder: How tokens become text; empty where they are the bytes of the text.
     """
 
-    model: Bpe
+    model: Model
     special_tokens: Mapping[str, TokenId] = field(default_factory=dict)
     pattern: Pattern = ()
     memo_bytes: int = 1 << 26
+    normalizer: Normalizer = ()
+    pretokenizer: Sequence[PretokenStep] | None = None
+    token_flags: Mapping[str, TokenFlags] = field(default_factory=dict)
+    template: Template = field(default_factory=Template)
+    decoder: Decoder = ()
     _kernel: _core.Tokenizer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,21 +73,29 @@ class Tokenizer:
         ordered = dict(sorted(self.special_tokens.items(), key=lambda item: item[1]))
         object.__setattr__(self, "special_tokens", ordered)
         self._check_special_ids()
+        self.template.check(ordered)
+        vocab = None if isinstance(self.model, Bpe) else self.model.vocab
+        steps = self.pretokenizer
         compiled = _core.Tokenizer(
-            list(self.model.vocab),
-            list(self.model.vocab.values()),
-            list(self.model.merges),
-            list(ordered.items()),
+            compile_model(self.model),
+            [_added_token(token, ordered[token], self.token_flags.get(token)) for token in ordered],
             list(self.pattern),
-            whole_first=self.model.whole_first,
+            tokens=None if vocab is None else (list(vocab), list(vocab.values())),
+            normalizer=_core.Normalizer(list(self.normalizer)) if self.normalizer else None,
+            steps=None if steps is None else _core.Steps(list(steps)),
             memo_bytes=self.memo_bytes,
         )
         object.__setattr__(self, "_kernel", compiled)
 
     def _check_special_ids(self) -> None:
         taken: dict[int, str] = {}
+        vocab = self.model.vocab
         for token, token_id in self.special_tokens.items():
-            known = self.model.vocab.get(token_id)
+            if not 0 <= token_id < 2**32 - 1:
+                raise VocabularyError(
+                    f"id {token_id} of special token {token!r:.40} is not from 0 to 2^32-2"
+                )
+            known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
                 other = taken.get(token_id, known)
                 raise VocabularyError(
@@ -100,7 +123,7 @@ class Tokenizer:
                 U+FFFD in its place.
 
         Returns:
-            The ids; none for an empty text.
+            The ids; none for an empty text. Those of a pair follow, within the template if asked.
 
         Raises:
             TextError: A lone surrogate in a ``str``.
@@ -109,11 +132,13 @@ class Tokenizer:
             PatternError: The pattern passed its step limit.
             ArgumentError: A pair, for a tokenizer without a template for pairs.
         """
-        if pair is not None:
-            raise ArgumentError("this tokenizer has no template that joins a pair of texts")
-        if errors == "replace":
-            text = replace_surrogates(text)
-        return self._kernel.encode(text, special)
+        ids = self._kernel.encode(_checked(text, errors), special)
+        if pair is None and not template:
+            return ids
+        pair_ids = None if pair is None else self.encode(pair, special=special, errors=errors)
+        if not template and pair_ids is not None:
+            return ids + pair_ids
+        return self.template.apply(ids, pair_ids, self.special_tokens)[0]
 
     def encode_array(
         self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
@@ -144,9 +169,11 @@ class Tokenizer:
         if isinstance(texts, str | bytes):
             raise ArgumentError("texts is a single text; pass a list of texts, or call encode")
         if n_threads is not None and n_threads < 1:
-            raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
-        if errors == "replace":
-            texts = [replace_surrogates(text) for text in texts]
+            raise ArgumentError(
+                f"n_threads is {n_threads}; give at least 1, or None for one a core"
+            )
+        if errors != "strict":
+            texts = [_checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
         return Ragged(ids, bounds)
 
@@ -199,11 +226,22 @@ class Tokenizer:
             UnknownTokenIdError: An id outside the vocabulary, with its position.
             UnicodeDecodeError: Bytes that are no UTF-8 under ``errors="strict"``.
         """
-        return self._kernel.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors)
+        return self.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors)
 
     def decode_bytes(self, ids: Iterable[TokenId], *, skip_special: bool = False) -> bytes:
         """Give the bytes of ids, whatever they are. Raises as ``decode``."""
-        return self._kernel.decode_bytes(ids, skip_special=skip_special)
+        if not self.decoder:
+            return self._kernel.decode_bytes(ids, skip_special=skip_special)
+        hidden = self._special_ids() if skip_special else frozenset()
+        tokens = [self.token_bytes(token_id) for token_id in ids if token_id not in hidden]
+        return decode_tokens(tokens, self.decoder)
+
+    def _special_ids(self) -> frozenset[TokenId]:
+        return frozenset(
+            token_id
+            for token, token_id in self.special_tokens.items()
+            if self.token_flags.get(token, TokenFlags()).special
+        )
 
     def decode_batch(
         self,
@@ -217,7 +255,7 @@ class Tokenizer:
 
     def stream_decoder(self) -> StreamDecoder:
         """Give a decoder for ids that arrive one at a time."""
-        return StreamDecoder(self.token_bytes)
+        return StreamDecoder(self.token_bytes, self.decoder)
 
     @property
     def vocab(self) -> dict[TokenId, bytes]:
@@ -229,13 +267,15 @@ class Tokenizer:
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The merges in rank order, as byte strings."""
+        if not isinstance(self.model, Bpe):
+            return []
         vocab = self.model.vocab
         return [(vocab[left], vocab[right]) for left, right in self.model.merges]
 
     @property
     def merge_counts(self) -> list[int] | None:
         """Occurrences of each merge's pair when it was learnt; None where that is not known."""
-        training = self.model.training
+        training = self.model.training if isinstance(self.model, Bpe) else None
         return None if training is None else list(training.merge_counts)
 
     @property
@@ -268,7 +308,7 @@ class Tokenizer:
         Raises:
             UnknownTokenError: The byte string is no token.
         """
-        token = token.encode() if isinstance(token, str) else token
+        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
         token_id = self._kernel.token_id(token)
         if token_id is None:
             raise UnknownTokenError(f"{token[:40]!r} is not a token; encode it to get its ids")
@@ -285,21 +325,16 @@ class Tokenizer:
         return self.replace(special_tokens={**self.special_tokens, **added})
 
     def replace(self, **changes: Any) -> "Tokenizer":
-        """Give a tokenizer with other ``model``, ``special_tokens``, ``pattern`` or ``memo_bytes``."""
-        fields = {
-            "model": self.model,
-            "special_tokens": self.special_tokens,
-            "pattern": self.pattern,
-            "memo_bytes": self.memo_bytes,
-        }
-        unknown = changes.keys() - fields.keys()
+        """Give a tokenizer with other fields; ``pattern`` may be a name."""
+        current = {name: getattr(self, name) for name in _FIELDS}
+        unknown = changes.keys() - current.keys()
         if unknown:
             raise ArgumentError(
-                f"a tokenizer has no {sorted(unknown)[0]!r}; it has {', '.join(fields)}"
+                f"a tokenizer has no {sorted(unknown)[0]!r}; it has {', '.join(current)}"
             )
         if "pattern" in changes:
             changes["pattern"] = resolve_pattern(changes["pattern"])
-        return Tokenizer(**{**fields, **changes})
+        return Tokenizer(**{**current, **changes})
 
     def truncate(self, vocab_size: int) -> "Tokenizer":
         """Give the smaller tokenizer of the same training.
@@ -310,20 +345,32 @@ class Tokenizer:
         Raises:
             VocabSizeError: More than there are, or fewer than the bytes and special tokens.
             ArgumentError: The tokenizer does not come from a training of this library, so that
-                its ids need not be in the order of its merges.
+                its ids need not be in the order of its merges; or special tokens were added
+                behind them.
         """
-        training = self.model.training
-        if training is None:
+        training = self.model.training if isinstance(self.model, Bpe) else None
+        if training is None or not isinstance(self.model, Bpe):
             raise ArgumentError("truncate needs a tokenizer that was trained by subword")
         n_removed = self.vocab_size - vocab_size
         n_kept = len(self.model.merges) - n_removed
         if n_removed < 0 or n_kept < 0:
             smallest = self.vocab_size - len(self.model.merges)
             raise VocabSizeError(
-                f"vocab_size is {vocab_size}, but this training gives {smallest} to {self.vocab_size}"
+                f"vocab_size is {vocab_size}, but this training gives {smallest} to "
+                f"{self.vocab_size}"
+            )
+        behind = [t for t, token_id in self.special_tokens.items() if token_id >= vocab_size]
+        if behind:
+            raise ArgumentError(
+                f"special token {behind[0]!r:.40} has an id behind the merges that would go; "
+                "truncate first, then add it"
             )
         model = Bpe(
-            {token_id: token for token_id, token in self.model.vocab.items() if token_id < vocab_size},
+            {
+                token_id: token
+                for token_id, token in self.model.vocab.items()
+                if token_id < vocab_size
+            },
             tuple(self.model.merges[:n_kept]),
             whole_first=self.model.whole_first,
             training=replace(training, merge_counts=training.merge_counts[:n_kept]),
@@ -338,26 +385,54 @@ class Tokenizer:
 
     def __hash__(self) -> int:
         """Hash the sizes and the special tokens."""
-        return hash((self.vocab_size, len(self.model.merges), tuple(self.special_tokens.items())))
+        return hash((type(self.model), self.vocab_size, tuple(self.special_tokens.items())))
 
     def _identity(self) -> tuple[object, ...]:
         model = self.model
-        merges: tuple[Pair, ...] = tuple(model.merges)
-        return (dict(model.vocab), merges, model.whole_first, self.special_tokens, self.pattern)
+        if isinstance(model, Bpe):
+            # How it was learnt does not show in the ids.
+            model = Bpe(dict(model.vocab), tuple(model.merges), model.whole_first)
+        flags = {token: self.token_flags.get(token, TokenFlags()) for token in self.special_tokens}
+        steps = None if self.pretokenizer is None else tuple(self.pretokenizer)
+        rest = (self.pattern, tuple(self.normalizer), steps, self.template, self.decoder)
+        return (model, self.special_tokens, flags, *rest)
 
     def __repr__(self) -> str:
         """Give the kind and the sizes."""
         pattern = pattern_name(self.pattern) or self.pattern
         return (
             f"Tokenizer({type(self.model).__name__}, vocab_size={self.vocab_size}, "
-            f"{len(self.model.merges)} merges, {len(self.special_tokens)} special tokens, "
+            f"{len(self.merges)} merges, {len(self.special_tokens)} special tokens, "
             f"pattern={pattern!r:.60})"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the data; the kernels are compiled anew."""
-        return Tokenizer, (self.model, dict(self.special_tokens), self.pattern, self.memo_bytes)
+        return Tokenizer, tuple(getattr(self, name) for name in _FIELDS)
+
+
+_FIELDS = tuple(f.name for f in fields(Tokenizer) if f.init)
+
+
+def _added_token(
+    token: str, token_id: TokenId, flags: TokenFlags | None
+) -> tuple[str, int, bool, bool, bool, bool, bool, bool]:
+    flags = flags or TokenFlags()
+    return (
+        token,
+        token_id,
+        flags.special,
+        flags.normalized,
+        flags.lstrip,
+        flags.rstrip,
+        flags.single_word,
+        flags.control,
+    )
 
 
 def _checked(text: TextLike, errors: Errors) -> TextLike:
-    return replace_surrogates(text) if errors == "replace" else text
+    if errors == "replace":
+        return replace_surrogates(text)
+    if errors != "strict":
+        raise ArgumentError(f"errors is {errors!r:.40}; it is 'strict' or 'replace'")
+    return text

@@ -3,6 +3,7 @@
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
 pub mod bpe;
+pub mod code_points;
 pub mod corpus;
 pub mod counts;
 pub mod error;
@@ -19,3 +20,5 @@ pub mod stream;
 pub mod tokenizer;
 pub mod unigram;
 pub mod wordpiece;
+pub mod words;
+pub mod worker;

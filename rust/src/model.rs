@@ -1,20 +1,42 @@
 //! The models behind a tokenizer: pre-token in, ids out.
 
+use std::sync::Arc;
+
+use crate::bpe::characters::{CharacterBpe, Scratch as CharacterScratch};
 use crate::bpe::encode::{Bpe, Scratch as BpeScratch};
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::Result;
+use crate::unigram::{Scratch as UnigramScratch, Unigram};
+use crate::wordpiece::encode::WordPiece;
+use crate::words::{Characters, Words};
+
+/// A token, and the bytes of its pre-token that it stands for: id, start, end.
+pub type TokenSpan = (u32, u32, u32);
 
 /// A model of any kind.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Model {
     /// Byte-level byte-pair encoding.
-    Bpe(Bpe),
+    Bpe(Arc<Bpe>),
+    /// Greedy longest match.
+    WordPiece(Arc<WordPiece>),
+    /// The most probable segmentation.
+    Unigram(Arc<Unigram>),
+    /// Byte-pair encoding over characters, SentencePiece's too.
+    CharacterBpe(Arc<CharacterBpe>),
+    /// One token a pre-token.
+    Words(Arc<Words>),
+    /// One token a character.
+    Characters(Arc<Characters>),
 }
 
 /// Buffers of the models, one a thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
     bpe: BpeScratch,
+    unigram: UnigramScratch,
+    characters: CharacterScratch,
+    ids: Vec<u32>,
 }
 
 impl Model {
@@ -26,14 +48,53 @@ impl Model {
     pub fn encode(&self, pretoken: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
         match self {
             Self::Bpe(bpe) => bpe.encode(pretoken, &mut scratch.bpe, ids),
+            Self::WordPiece(wordpiece) => wordpiece.encode(pretoken, ids),
+            Self::Unigram(unigram) => unigram.encode(pretoken, &mut scratch.unigram, ids),
+            Self::CharacterBpe(bpe) => bpe.encode(pretoken, &mut scratch.characters, ids),
+            Self::Words(words) => words.encode(pretoken, ids),
+            Self::Characters(characters) => characters.encode(pretoken, ids),
         }
     }
 
-    /// The tokens.
-    #[must_use]
-    pub fn vocabulary(&self) -> &Vocabulary {
+    /// Append the ids of one pre-token with their places in it.
+    ///
+    /// # Errors
+    ///
+    /// `UnencodableText`, `Memory`.
+    pub fn encode_spans(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenSpan>,
+    ) -> Result<()> {
         match self {
-            Self::Bpe(bpe) => bpe.vocabulary(),
+            Self::Bpe(bpe) => {
+                let mut ids = std::mem::take(&mut scratch.ids);
+                ids.clear();
+                bpe.encode(pretoken, &mut scratch.bpe, &mut ids)?;
+                let mut at = 0;
+                for &id in &ids {
+                    let n_bytes = bpe.vocabulary().token(id).map_or(0, <[u8]>::len) as u32;
+                    out.push((id, at, at + n_bytes));
+                    at += n_bytes;
+                }
+                scratch.ids = ids;
+                Ok(())
+            }
+            Self::WordPiece(wordpiece) => wordpiece.encode_spans(pretoken, out),
+            Self::Unigram(unigram) => unigram.encode_spans(pretoken, &mut scratch.unigram, out),
+            Self::CharacterBpe(bpe) => bpe.encode_spans(pretoken, &mut scratch.characters, out),
+            Self::Words(words) => words.encode_spans(pretoken, out),
+            Self::Characters(characters) => characters.encode_spans(pretoken, out),
+        }
+    }
+
+    /// The tokens, where the model keeps them itself.
+    #[must_use]
+    pub fn vocabulary(&self) -> Option<&Vocabulary> {
+        match self {
+            Self::Bpe(bpe) => Some(bpe.vocabulary()),
+            _ => None,
         }
     }
 }

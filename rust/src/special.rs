@@ -3,14 +3,44 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Kind, Result};
+use crate::split::classes::{ClassTable, bit, decode_utf8};
+use crate::split::trailing_spaces;
+
+/// A string that becomes an id wherever it stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SpecialToken {
+    /// What is looked for.
+    pub text: Vec<u8>,
+    /// What it becomes.
+    pub id: u32,
+    /// Only where no word character (`\w`) touches it.
+    pub single_word: bool,
+    /// It takes the whitespace before it.
+    pub lstrip: bool,
+    /// It takes the whitespace after it.
+    pub rstrip: bool,
+}
+
+impl SpecialToken {
+    /// A token without further conditions.
+    #[must_use]
+    pub fn new(text: &[u8], id: u32) -> Self {
+        Self { text: text.to_vec(), id, ..Self::default() }
+    }
+
+    fn is_plain(&self) -> bool {
+        !(self.single_word || self.lstrip || self.rstrip)
+    }
+}
 
 /// Finds special tokens in text.
 #[derive(Debug)]
 pub struct SpecialTokens {
-    tokens: Vec<(Vec<u8>, u32)>,
+    tokens: Vec<SpecialToken>,
     matcher: Option<AhoCorasick>,
     longest: usize,
     begins: [bool; 256],
+    are_plain: bool,
     /// Places in `tokens`, by id and by bytes.
     by_id: Vec<u32>,
     by_bytes: Vec<u32>,
@@ -22,29 +52,33 @@ impl SpecialTokens {
     /// # Errors
     ///
     /// `SpecialToken` for an empty or repeated one.
-    pub fn new(tokens: Vec<(Vec<u8>, u32)>) -> Result<Self> {
-        let mut sorted: Vec<&[u8]> = tokens.iter().map(|(token, _)| token.as_slice()).collect();
-        sorted.sort_unstable();
-        if sorted.first().is_some_and(|token| token.is_empty()) {
+    pub fn new(tokens: Vec<SpecialToken>) -> Result<Self> {
+        let places = u32::try_from(tokens.len())
+            .map_err(|_| Error::new(Kind::SpecialToken, "more than 2^32 special tokens"))?;
+        let mut by_id: Vec<u32> = (0..places).collect();
+        by_id.sort_by_key(|&at| tokens[at as usize].id);
+        let mut by_bytes: Vec<u32> = (0..places).collect();
+        by_bytes.sort_by_key(|&at| tokens[at as usize].text.as_slice());
+        let sorted = |at: usize| tokens[by_bytes[at] as usize].text.as_slice();
+        if !tokens.is_empty() && sorted(0).is_empty() {
             return Err(Error::new(
                 Kind::SpecialToken,
                 "a special token is empty; it would match everywhere, so give it a spelling",
             ));
         }
-        if let Some([token, _]) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            let shown = String::from_utf8_lossy(token);
+        if let Some(at) = (1..tokens.len()).find(|&at| sorted(at) == sorted(at - 1)) {
+            let shown = String::from_utf8_lossy(sorted(at));
             return Err(Error::new(
                 Kind::SpecialToken,
                 format!("special token {shown:?} is given twice; give each once"),
             ));
         }
-        let longest = tokens.iter().map(|(token, _)| token.len()).max().unwrap_or(0);
         let matcher = if tokens.is_empty() {
             None
         } else {
             let built = AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
-                .build(tokens.iter().map(|(token, _)| token));
+                .build(tokens.iter().map(|token| &token.text));
             Some(built.map_err(|error| {
                 Error::new(
                     Kind::SpecialToken,
@@ -53,16 +87,18 @@ impl SpecialTokens {
             })?)
         };
         let mut begins = [false; 256];
-        for byte in tokens.iter().filter_map(|(token, _)| token.first()) {
+        for byte in tokens.iter().filter_map(|token| token.text.first()) {
             begins[*byte as usize] = true;
         }
-        let places = u32::try_from(tokens.len())
-            .map_err(|_| Error::new(Kind::SpecialToken, "more than 2^32 special tokens"))?;
-        let mut by_id: Vec<u32> = (0..places).collect();
-        by_id.sort_by_key(|&at| tokens[at as usize].1);
-        let mut by_bytes: Vec<u32> = (0..places).collect();
-        by_bytes.sort_by_key(|&at| tokens[at as usize].0.as_slice());
-        Ok(Self { tokens, matcher, longest, begins, by_id, by_bytes })
+        Ok(Self {
+            longest: tokens.iter().map(|token| token.text.len()).max().unwrap_or(0),
+            are_plain: tokens.iter().all(SpecialToken::is_plain),
+            tokens,
+            matcher,
+            begins,
+            by_id,
+            by_bytes,
+        })
     }
 
     /// Whether there are none.
@@ -73,29 +109,35 @@ impl SpecialTokens {
 
     /// The tokens and their ids, in the order given.
     #[must_use]
-    pub fn tokens(&self) -> &[(Vec<u8>, u32)] {
+    pub fn tokens(&self) -> &[SpecialToken] {
         &self.tokens
+    }
+
+    /// Whether every token is found by its text alone.
+    #[must_use]
+    pub fn are_plain(&self) -> bool {
+        self.are_plain
     }
 
     /// The token of an id.
     #[must_use]
     pub fn token(&self, id: u32) -> Option<&[u8]> {
-        let found = self.by_id.binary_search_by_key(&id, |&at| self.tokens[at as usize].1).ok()?;
-        self.by_id.get(found).map(|&at| self.tokens[at as usize].0.as_slice())
+        let found = self.by_id.binary_search_by_key(&id, |&at| self.tokens[at as usize].id).ok()?;
+        self.by_id.get(found).map(|&at| self.tokens[at as usize].text.as_slice())
     }
 
     /// The id of a token.
     #[must_use]
     pub fn id_of(&self, token: &[u8]) -> Option<u32> {
-        let key = |at: &u32| self.tokens[*at as usize].0.as_slice();
+        let key = |at: &u32| self.tokens[*at as usize].text.as_slice();
         let found = self.by_bytes.binary_search_by_key(&token, key).ok()?;
-        self.by_bytes.get(found).map(|&at| self.tokens[at as usize].1)
+        self.by_bytes.get(found).map(|&at| self.tokens[at as usize].id)
     }
 
     /// Whether a token has whitespace inside, so that a cut before whitespace may break it.
     #[must_use]
     pub fn any_has_space(&self) -> bool {
-        self.tokens.iter().any(|(token, _)| token.iter().any(u8::is_ascii_whitespace))
+        self.tokens.iter().any(|token| token.text.iter().any(u8::is_ascii_whitespace))
     }
 
     /// Bytes of the longest token; 0 without tokens.
@@ -105,12 +147,31 @@ impl SpecialTokens {
     }
 
     /// The first special token at or after `from`: its start, end and id.
+    ///
+    /// Whitespace that a token takes with it belongs to the span, but none before `from`.
     #[inline]
     #[must_use]
     pub fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize, u32)> {
-        let found = self.matcher.as_ref()?.find(aho_corasick::Input::new(text).range(from..))?;
-        let (_, id) = self.tokens.get(found.pattern().as_usize())?;
-        Some((found.start(), found.end(), *id))
+        let mut at = from;
+        loop {
+            let found = self.matcher.as_ref()?.find(aho_corasick::Input::new(text).range(at..))?;
+            let token = self.tokens.get(found.pattern().as_usize())?;
+            let (mut start, mut end) = (found.start(), found.end());
+            if self.are_plain {
+                return Some((start, end, token.id));
+            }
+            if token.single_word && touches_word(text, start, end) {
+                at = end;
+                continue;
+            }
+            if token.lstrip {
+                start -= trailing_spaces(text.get(from..start).unwrap_or_default());
+            }
+            if token.rstrip {
+                end += leading_spaces(text.get(end..).unwrap_or_default());
+            }
+            return Some((start, end, token.id));
+        }
     }
 
     /// Call `piece` with each stretch of text between special tokens, and with each of those.
@@ -143,10 +204,37 @@ impl SpecialTokens {
             .find(|&at| {
                 let tail = text.get(at..).unwrap_or_default();
                 tail.first().is_some_and(|&byte| self.begins[byte as usize])
-                    && self.tokens.iter().any(|(t, _)| t.len() > tail.len() && t.starts_with(tail))
+                    && self
+                        .tokens
+                        .iter()
+                        .any(|t| t.text.len() > tail.len() && t.text.starts_with(tail))
             })
             .unwrap_or(text.len())
     }
+}
+
+fn touches_word(text: &[u8], start: usize, end: usize) -> bool {
+    let is_word = |c: char| c == '_' || ClassTable::shared().of(u32::from(c)) & bit::WORD != 0;
+    let before = text.get(..start).unwrap_or_default();
+    let tail = before.get(before.len().saturating_sub(4)..).unwrap_or_default();
+    let previous = tail.utf8_chunks().last().filter(|chunk| chunk.invalid().is_empty());
+    let next = text
+        .get(end..)
+        .and_then(decode_utf8)
+        .and_then(|(code_point, _)| char::from_u32(code_point));
+    previous.and_then(|chunk| chunk.valid().chars().next_back()).is_some_and(is_word)
+        || next.is_some_and(is_word)
+}
+
+fn leading_spaces(text: &[u8]) -> usize {
+    let mut n_bytes = 0;
+    while let Some((code_point, length)) = text.get(n_bytes..).and_then(decode_utf8) {
+        if ClassTable::shared().of(code_point) & bit::SPACE == 0 {
+            break;
+        }
+        n_bytes += length;
+    }
+    n_bytes
 }
 
 #[cfg(test)]
@@ -154,7 +242,8 @@ mod tests {
     use super::*;
 
     fn special(tokens: &[&str]) -> SpecialTokens {
-        let tokens = tokens.iter().zip(0..).map(|(t, id)| (t.as_bytes().to_vec(), id)).collect();
+        let tokens =
+            tokens.iter().zip(0..).map(|(t, id)| SpecialToken::new(t.as_bytes(), id)).collect();
         SpecialTokens::new(tokens).expect("valid")
     }
 
@@ -184,7 +273,8 @@ mod tests {
 
     #[test]
     fn empty_and_repeated_tokens_are_refused() {
-        for tokens in [vec![(vec![], 0)], vec![(b"a".to_vec(), 0), (b"a".to_vec(), 1)]] {
+        let token = SpecialToken::new;
+        for tokens in [vec![token(b"", 0)], vec![token(b"a", 0), token(b"a", 1)]] {
             assert_eq!(SpecialTokens::new(tokens).expect_err("refused").kind, Kind::SpecialToken);
         }
     }

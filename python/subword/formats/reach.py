@@ -5,12 +5,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from subword.errors import UnencodableTextError
+from subword.errors import FormatError, UnencodableTextError
 from subword.models import Bpe
+from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["whole_first_matters", "without_tokens"]
+__all__ = ["byte_level_bpe", "whole_first_matters", "without_tokens"]
+
+
+def byte_level_bpe(tokenizer: Tokenizer, what: str) -> Bpe:
+    """Give the model of a tokenizer that is byte-level BPE and nothing besides.
+
+    Args:
+        tokenizer: What is to be written.
+        what: The format, for the message.
+
+    Raises:
+        FormatError: Another model, or a part that the format's writer does not know.
+    """
+    model = tokenizer.model
+    if not isinstance(model, Bpe):
+        raise FormatError(
+            f"{what} is written for byte-level BPE; this is a {type(model).__name__} model"
+        )
+    parts = {
+        "a normalizer": bool(tokenizer.normalizer),
+        "pre-tokenizer steps": tokenizer.pretokenizer is not None,
+        "flags of special tokens": bool(tokenizer.token_flags),
+        "a template": tokenizer.template != Template(),
+        "a decoder": bool(tokenizer.decoder),
+    }
+    for part, is_there in parts.items():
+        if is_there:
+            raise FormatError(f"{what} is written without {part}, which this tokenizer has")
+    return model
 
 
 def whole_first_matters(tokenizer: Tokenizer) -> bool:
@@ -24,7 +53,7 @@ def whole_first_matters(tokenizer: Tokenizer) -> bool:
         >>> whole_first_matters(Tokenizer(model))
         True
     """
-    model = tokenizer.model
+    model = byte_level_bpe(tokenizer, "this format")
     if not model.whole_first:
         return False
     merging = Tokenizer(Bpe(model.vocab, model.merges))

@@ -19,7 +19,7 @@ from typing import Final
 from subword.errors import ArgumentError, FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import read_bytes
-from subword.formats.reach import whole_first_matters, without_tokens
+from subword.formats.reach import byte_level_bpe, whole_first_matters, without_tokens
 from subword.models import Bpe, bpe_from_ranks
 from subword.patterns import resolve_pattern
 from subword.special_tokens import assign_ids, check_special_tokens
@@ -169,7 +169,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
             the order of their ids.
         OSError: The file cannot be written.
     """
-    model = without_tokens(tokenizer.model, tokenizer.special_tokens)
+    model = without_tokens(byte_level_bpe(tokenizer, "a rank file"), tokenizer.special_tokens)
     _check_implied(model)
     write_atomically(path, _lines(model.vocab))
 

@@ -28,7 +28,7 @@ from subword.formats.hf_steps import (
 )
 from subword.formats.json_file import checked, read_json, refuse_others
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
-from subword.formats.reach import without_tokens
+from subword.formats.reach import byte_level_bpe, without_tokens
 from subword.models import Bpe, Ties, Training, bpe_from_tokens
 from subword.patterns import Pattern
 from subword.tokenizer import Tokenizer
@@ -118,7 +118,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
 
 def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Give the file, an entry of the vocabulary and a merge a line."""
-    model = tokenizer.model
+    model = byte_level_bpe(tokenizer, "tokenizer.json")
     head = {
         "version": "1.0",
         "truncation": None,
@@ -165,7 +165,10 @@ def _dump(value: object, indent: int | None = None) -> str:
 
 def _block(tokenizer: Tokenizer) -> dict[str, object]:
     """Give what only subword reads; see ``_with_block``."""
-    model, special_ids = tokenizer.model, set(tokenizer.special_tokens.values())
+    model, special_ids = (
+        byte_level_bpe(tokenizer, "tokenizer.json"),
+        set(tokenizer.special_tokens.values()),
+    )
     block: dict[str, object] = {
         "version": 1,
         "pattern": list(tokenizer.pattern),
@@ -185,7 +188,7 @@ def _spellings(tokenizer: Tokenizer) -> dict[str, TokenId]:
     find itself, from the vocabulary's size on: the file's ``id`` does not count.
     """
     special = tokenizer.special_tokens
-    bare = without_tokens(tokenizer.model, special)
+    bare = without_tokens(byte_level_bpe(tokenizer, "tokenizer.json"), special)
     vocab = {to_characters(token): token_id for token_id, token in bare.vocab.items()}
     absent = {text: token_id for text, token_id in special.items() if vocab.get(text) != token_id}
     for text, token_id in absent.items():
@@ -194,7 +197,7 @@ def _spellings(tokenizer: Tokenizer) -> dict[str, TokenId]:
                 f"tokenizer.json cannot hold the special token {text!r:.40} with id {token_id}: "
                 f"an ordinary token has its spelling or its id"
             )
-    n_tokens = len(tokenizer.model.vocab)
+    n_tokens = len(byte_level_bpe(tokenizer, "tokenizer.json").vocab)
     appended = list(absent.values()) == list(range(n_tokens, n_tokens + len(absent)))
     if not appended or len(bare.vocab) != n_tokens:
         vocab.update(absent)

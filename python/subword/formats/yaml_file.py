@@ -36,6 +36,7 @@ import yaml
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import checked, decode_text, read_bytes, refuse_others
+from subword.formats.reach import byte_level_bpe
 from subword.models import Bpe, Ties, Training, bpe_from_tokens
 from subword.patterns import NAMED_PATTERNS, Pattern, pattern_name
 from subword.tokenizer import Tokenizer
@@ -111,7 +112,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
 
 
 def _lines(tokenizer: Tokenizer) -> Iterator[str]:
-    model, special = tokenizer.model, tokenizer.special_tokens
+    model, special = byte_level_bpe(tokenizer, "YAML"), tokenizer.special_tokens
     yield "# A tokenizer of the Python package subword. In tokens, \\xNN is a byte."
     yield "format: subword"
     yield "version: 1"

@@ -158,8 +158,9 @@ def replace_pair(symbols: list[Symbol], pair: tuple[Symbol, Symbol], new: Symbol
 def encode(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
     """Merge the bytes of a pre-token by a list of merges.
 
-    Again and again the pair of neighbours with the lowest rank is merged, wherever it occurs,
-    from left to right, until no pair has a rank.
+    Again and again the pair of neighbours with the lowest rank is merged, the leftmost of equal
+    ones, until no pair has a rank. A merge that brings up a pair of a lower rank, as a list in
+    another order than it was learnt in can have it, is followed by that pair at once.
 
     Args:
         pretoken: Any bytes; an empty one has no tokens.
@@ -168,17 +169,21 @@ def encode(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[by
     Returns:
         Tokens that join to ``pretoken``.
 
-    Source: openai/gpt-2, src/encoder.py, ``Encoder.bpe``.
+    Source: HF tokenizers 0.23.3, ``models/bpe/word.rs``, ``merge_all``; openai/gpt-2,
+    src/encoder.py, ``Encoder.bpe``, is the same for merges in the order they were learnt.
 
     Examples:
         >>> encode(b"aaab", {(b"a", b"a"): 0, (b"aa", b"b"): 1})
         [b'aa', b'a', b'b']
     """
     tokens = [bytes([byte]) for byte in pretoken]
-    while ranked := [pair for pair in pairwise(tokens) if pair in ranks]:
-        best = min(ranked, key=ranks.__getitem__)
-        tokens = replace_pair(tokens, best, best[0] + best[1])
-    return tokens
+    while True:
+        pairs = enumerate(pairwise(tokens))
+        ranked = [(ranks[pair], place) for place, pair in pairs if pair in ranks]
+        if not ranked:
+            return tokens
+        _, place = min(ranked)
+        tokens[place : place + 2] = [tokens[place] + tokens[place + 1]]
 
 
 def encode_by_ranks(pretoken: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:

@@ -2,6 +2,8 @@
 
 Source: Kudo 2018, "Subword Regularization: Improving Neural Network Translation Models with
 Multiple Subword Candidates"; what the text leaves open is as in sentencepiece 0.2.3, or stated.
+
+This is longer than 400 lines: segmenting and learning share the lattice, and are read together.
 """
 
 import math
@@ -18,6 +20,7 @@ __all__ = ["Model", "Piece", "digamma", "encode", "learn_pieces", "n_best", "sam
 
 UNKNOWN_PENALTY = 10.0
 USER_DEFINED_SCORE = 0.0
+REBASE_BELOW = -100_000.0
 LEAST_EXPECTED = 0.5
 SLACK = 1.1
 
@@ -72,7 +75,7 @@ def encode(model: Model, text: bytes) -> list[tuple[int, int, int]]:
     """Give the best segmentation of one normalized segment.
 
     Of equal paths the one whose last piece starts first wins, at every position. Bytes that are
-    not UTF-8 count as uncovered characters.
+    not UTF-8 count as uncovered characters. In 32 bits, scores start from 0 again below -100,000.
 
     Args:
         model: The vocabulary.
@@ -88,6 +91,10 @@ def encode(model: Model, text: bytes) -> list[tuple[int, int, int]]:
     """
     best: dict[int, tuple[float, _Edge | None]] = {0: (0.0, None)}
     for edge in _edges(model, text):
+        base = best[edge.start][0]
+        if model.single_precision and base < REBASE_BELOW:
+            ahead = [end for end in best if end >= edge.start]
+            best |= {end: (_rounded(model, best[end][0] - base), best[end][1]) for end in ahead}
         score = _rounded(model, best[edge.start][0] + edge.score)
         if edge.end not in best or score > best[edge.end][0]:
             best[edge.end] = (score, edge)
@@ -207,7 +214,7 @@ def learn_pieces(
 
     Examples:
         >>> [piece for piece, _ in learn_pieces({b"hug": 10, b"pug": 5, b"hugs": 5}, 6)]
-        ['ug', 'hug', 'p', 's', 'g', 'h']
+        ['hug', 'g', 'u', 'p', 's', 'h']
     """
     texts = {bytes_.decode(): count for bytes_, count in pretoken_counts.items() if count}
     alphabet = _required_characters(texts, character_coverage, extra_alphabet)
@@ -216,6 +223,8 @@ def learn_pieces(
             f"vocab_size leaves {vocab_size} pieces, but the text has {len(alphabet)} required "
             "characters"
         )
+    if not alphabet:
+        return []
     words = _words(texts, set(alphabet))
     scores = _seed_scores(words, alphabet, max_piece_length, seed_size)
     wanted = int(vocab_size * SLACK)
@@ -250,7 +259,8 @@ def digamma(x: float) -> float:
         x += 1.0
     square = 1.0 / (x * x)
     series = square * (
-        1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square * (1.0 / 240.0)))
+        1.0 / 12.0
+        - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square * (1.0 / 240.0 - square / 132.0)))
     )
     return result + math.log(x) - 0.5 / x - series
 
@@ -272,10 +282,11 @@ def _edges(model: Model, text: bytes) -> Iterator[_Edge]:
     lowest = lowest if math.isfinite(lowest) else 0.0
     unknown = _rounded(model, _rounded(model, lowest) - UNKNOWN_PENALTY)
     bounds = _character_bounds(text)
-    for start, next_start in pairwise(bounds):
+    longest = max(map(len, pieces), default=0)
+    for index, (start, next_start) in enumerate(pairwise(bounds)):
         covered = False
-        for end in bounds:
-            if end > start and text[start:end] in pieces:
+        for end in bounds[index + 1 : index + 1 + longest]:
+            if text[start:end] in pieces:
                 yield _Edge(start, end, *pieces[text[start:end]])
                 covered |= end == next_start
         if not covered:

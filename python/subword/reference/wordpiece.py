@@ -6,6 +6,8 @@ end-of-word suffix, a continuing prefix, or neither.
 Source: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, with the
 likelihood gain written as in the Hugging Face course, chapter 6.6; Sennrich, Haddow and Birch
 2016, "Neural Machine Translation of Rare Words with Subword Units", algorithm 1, for frequency.
+
+This is longer than 400 lines: both trainers and the encoder are one specification.
 """
 
 from collections import Counter

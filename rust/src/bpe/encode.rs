@@ -1,11 +1,11 @@
 //! Apply merges to one pre-token: lowest rank first, leftmost first, without overlap.
 
-use super::long::{Long, merge_by_buckets, merge_by_heap};
+use super::long::{Long, merge_long};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
 
-/// Pre-tokens up to this many bytes are merged by scanning for the lowest rank.
-const SHORT: usize = 48;
+/// Pre-tokens up to this many symbols are merged by scanning for the lowest rank.
+pub(super) const SHORT: usize = 48;
 
 /// A byte-level BPE model.
 #[derive(Debug)]
@@ -43,9 +43,6 @@ impl Neighbours {
         text.windows(2).position(|pair| !self.has(pair[0], pair[1])).map_or(text.len(), |at| at + 1)
     }
 }
-
-/// Pre-tokens from this many bytes on are merged rank by rank, where the merges allow it.
-const HUGE: usize = 1024;
 
 /// Buffers of the long paths, kept between calls.
 #[derive(Debug, Default)]
@@ -102,24 +99,32 @@ impl Bpe {
     ///
     /// `Vocabulary` for a pair given before.
     pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        self.note_neighbours(left, right);
+        self.pairs.push(left, right, id)
+    }
+
+    /// Let `left` and `right` join to `id` with a rank that no other merge has.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before.
+    pub fn add_ranked_merge(&mut self, left: u32, right: u32, id: u32, rank: u32) -> Result<()> {
+        self.note_neighbours(left, right);
+        self.pairs.push_ranked(left, right, id, rank)
+    }
+
+    fn note_neighbours(&mut self, left: u32, right: u32) {
         let last = self.vocabulary.token(left).and_then(|token| token.last());
         let first = self.vocabulary.token(right).and_then(|token| token.first());
         if let (Some(&last), Some(&first)) = (last, first) {
             self.neighbours.add(last, first);
         }
-        self.pairs.push(left, right, id)
     }
 
     /// Whether every byte of `text` is a token.
     #[must_use]
     pub fn has_bytes_of(&self, text: &[u8]) -> bool {
         text.iter().all(|&byte| self.byte_ids[byte as usize] != NO_ID)
-    }
-
-    /// The tokens, without the merges.
-    #[must_use]
-    pub fn into_vocabulary(self) -> Vocabulary {
-        self.vocabulary
     }
 
     /// The tokens.
@@ -164,12 +169,10 @@ impl Bpe {
             _ if piece.len() <= SHORT => self.merge_short(piece, start, ids)?,
             _ => {
                 let long = &mut scratch.long;
-                long.begin(piece, &self.pairs, |byte, at| self.byte_id(byte, start + at))?;
-                if piece.len() >= HUGE && self.pairs.is_in_order() {
-                    merge_by_buckets(long, &self.pairs)?;
-                } else {
-                    merge_by_heap(long, &self.pairs)?;
-                }
+                let bytes = piece.iter().enumerate();
+                let symbols = bytes.map(|(at, &byte)| self.byte_id(byte, start + at));
+                long.begin(symbols, &self.pairs)?;
+                merge_long(long, &self.pairs)?;
                 long.finish(ids);
             }
         }
@@ -190,37 +193,44 @@ impl Bpe {
 
     fn merge_short(&self, piece: &[u8], start: usize, out: &mut Vec<u32>) -> Result<()> {
         let mut ids = [0u32; SHORT];
-        let mut joined = [Joined::NEVER; SHORT];
-        let mut n = piece.len();
         for (at, &byte) in piece.iter().enumerate() {
             ids[at] = self.byte_id(byte, start + at)?;
         }
-        for at in 0..n - 1 {
-            joined[at] = self.pairs.get(ids[at], ids[at + 1]);
-        }
-        while n > 1 {
-            let (mut best, mut rank) = (0, u32::MAX);
-            for (at, pair) in joined[..n - 1].iter().enumerate() {
-                if pair.rank < rank {
-                    (best, rank) = (at, pair.rank);
-                }
-            }
-            if rank == u32::MAX {
-                break;
-            }
-            ids[best] = joined[best].id;
-            ids.copy_within(best + 2..n, best + 1);
-            joined.copy_within(best + 1..n - 1, best);
-            n -= 1;
-            joined[n - 1] = Joined::NEVER;
-            if best + 1 < n {
-                joined[best] = self.pairs.get(ids[best], ids[best + 1]);
-            }
-            if best > 0 {
-                joined[best - 1] = self.pairs.get(ids[best - 1], ids[best]);
-            }
-        }
+        let n = merge_short(&mut ids, piece.len(), &self.pairs);
         out.extend_from_slice(&ids[..n]);
         Ok(())
     }
+}
+
+/// Merge the first `n` ids in place, at most `SHORT`; give how many are left.
+#[inline(always)]
+pub(super) fn merge_short(ids: &mut [u32; SHORT], n: usize, pairs: &PairTable) -> usize {
+    let mut n = n.min(SHORT);
+    let mut joined = [Joined::NEVER; SHORT];
+    for at in 0..n.saturating_sub(1) {
+        joined[at] = pairs.get(ids[at], ids[at + 1]);
+    }
+    while n > 1 {
+        let (mut best, mut rank) = (0, u32::MAX);
+        for (at, pair) in joined[..n - 1].iter().enumerate() {
+            if pair.rank < rank {
+                (best, rank) = (at, pair.rank);
+            }
+        }
+        if rank == u32::MAX {
+            break;
+        }
+        ids[best] = joined[best].id;
+        ids.copy_within(best + 2..n, best + 1);
+        joined.copy_within(best + 1..n - 1, best);
+        n -= 1;
+        joined[n - 1] = Joined::NEVER;
+        if best + 1 < n {
+            joined[best] = pairs.get(ids[best], ids[best + 1]);
+        }
+        if best > 0 {
+            joined[best - 1] = pairs.get(ids[best - 1], ids[best]);
+        }
+    }
+    n
 }

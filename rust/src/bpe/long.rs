@@ -5,6 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::vocabulary::{Joined, NO_ID, PairTable};
 use crate::error::{Error, Kind, Result};
+use crate::unigram::Random;
+
+/// Pre-tokens from this many symbols on are merged rank by rank, where the merges allow it.
+const HUGE: usize = 1024;
 
 /// Buffers larger than this are given back after use.
 const KEEP: usize = 1 << 20;
@@ -21,18 +25,18 @@ pub struct Long {
 }
 
 impl Long {
-    /// Begin with the bytes of a pre-token, which has at least two.
+    /// Begin with the symbols of a pre-token.
     ///
     /// # Errors
     ///
-    /// Those of `byte_id`; `Argument` for 4 GiB or more; `Memory`.
+    /// Those of `symbols`; `Argument` for 2^32 symbols or more; `Memory`.
     pub fn begin(
         &mut self,
-        pretoken: &[u8],
+        symbols: impl ExactSizeIterator<Item = Result<u32>>,
         pairs: &PairTable,
-        byte_id: impl Fn(u8, usize) -> Result<u32>,
     ) -> Result<()> {
-        let n = u32::try_from(pretoken.len()).map_err(|_| {
+        let n_symbols = symbols.len();
+        let n = u32::try_from(n_symbols).map_err(|_| {
             Error::new(
                 Kind::Argument,
                 "a pre-token of 4 GiB or more; split the text with a pattern",
@@ -40,12 +44,12 @@ impl Long {
         })?;
         for list in [&mut self.ids, &mut self.next, &mut self.previous] {
             list.clear();
-            list.try_reserve(pretoken.len())?;
+            list.try_reserve(n_symbols)?;
         }
         self.joined.clear();
-        self.joined.try_reserve(pretoken.len())?;
-        for (at, &byte) in pretoken.iter().enumerate() {
-            self.ids.push(byte_id(byte, at)?);
+        self.joined.try_reserve(n_symbols)?;
+        for symbol in symbols {
+            self.ids.push(symbol?);
         }
         self.next.extend(1..=n);
         self.previous.extend((0..n).map(|at| at.wrapping_sub(1)));
@@ -57,9 +61,21 @@ impl Long {
     /// Append the ids of the parts that are left.
     pub fn finish(&mut self, out: &mut Vec<u32>) {
         out.extend(self.ids.iter().filter(|&&id| id != NO_ID));
+        self.release();
+    }
+
+    /// Give back buffers that are large.
+    pub fn release(&mut self) {
         if self.ids.capacity() > KEEP {
             *self = Self::default();
         }
+    }
+
+    /// The parts that are left: id, first symbol, and the symbol after the last.
+    pub fn parts(&self) -> impl Iterator<Item = (u32, usize, usize)> {
+        let parts = self.ids.iter().zip(&self.next).enumerate();
+        let left = parts.filter(|(_, (id, _))| **id != NO_ID);
+        left.map(|(at, (&id, &next))| (id, at, next as usize))
     }
 
     /// Join part `at` with the next one; give the parts whose pair changed, and their new pairs.
@@ -90,12 +106,26 @@ impl Long {
     }
 }
 
-/// Merge the lowest rank first, leftmost first; right for merges in any order.
+/// Merge the lowest rank first, leftmost first.
 ///
 /// # Errors
 ///
 /// `Memory`.
-pub fn merge_by_heap(long: &mut Long, pairs: &PairTable) -> Result<()> {
+#[inline]
+pub fn merge_long(long: &mut Long, pairs: &PairTable) -> Result<()> {
+    if long.ids.len() >= HUGE && pairs.is_in_order() {
+        merge_by_buckets(long, pairs)
+    } else {
+        merge_by_heap(long, pairs)
+    }
+}
+
+/// Merge with a heap; right for merges in any order.
+///
+/// # Errors
+///
+/// `Memory`.
+fn merge_by_heap(long: &mut Long, pairs: &PairTable) -> Result<()> {
     let entry = |pair: Joined, at: u32| Reverse(u64::from(pair.rank) << 32 | u64::from(at));
     let mut entries = std::mem::take(&mut long.heap);
     entries.clear();
@@ -115,6 +145,48 @@ pub fn merge_by_heap(long: &mut Long, pairs: &PairTable) -> Result<()> {
         }
     }
     long.heap = heap.into_vec();
+    Ok(())
+}
+
+/// Merge as `merge_by_heap` does, but pass over each pair whose turn comes with probability `p`.
+///
+/// A merge done brings back the pairs passed over, so that every step draws again for each
+/// of them, until one is merged or all are passed over.
+///
+/// Source: Provilkov, Emelianenko and Voita 2020, "BPE-Dropout", section 3.
+///
+/// # Errors
+///
+/// `Memory`.
+pub fn merge_with_dropout(
+    long: &mut Long,
+    pairs: &PairTable,
+    p: f64,
+    random: &mut Random,
+) -> Result<()> {
+    let entry = |pair: Joined, at: u32| u64::from(pair.rank) << 32 | u64::from(at);
+    let mut heap = BinaryHeap::new();
+    heap.try_reserve(long.joined.len())?;
+    let mergeable = (0u32..).zip(&long.joined).filter(|(_, pair)| pair.rank != u32::MAX);
+    heap.extend(mergeable.map(|(at, &pair)| Reverse(entry(pair, at))));
+    let mut passed_over: Vec<u64> = Vec::new();
+    while let Some(Reverse(top)) = heap.pop() {
+        let (rank, at) = ((top >> 32) as u32, top as u32);
+        // Pairs of one rank may follow each other at one place: then an entry is there twice.
+        if long.joined[at as usize].rank != rank || passed_over.last() == Some(&top) {
+            continue;
+        }
+        if random.uniform() < p {
+            passed_over.push(top);
+            continue;
+        }
+        heap.extend(passed_over.drain(..).map(Reverse));
+        for (at, pair) in long.join(at, pairs).into_iter().flatten() {
+            if pair.rank != u32::MAX {
+                heap.push(Reverse(entry(pair, at)));
+            }
+        }
+    }
     Ok(())
 }
 
@@ -173,9 +245,9 @@ impl Buckets {
 /// # Errors
 ///
 /// `Memory`.
-pub fn merge_by_buckets(long: &mut Long, pairs: &PairTable) -> Result<()> {
+fn merge_by_buckets(long: &mut Long, pairs: &PairTable) -> Result<()> {
     let mut buckets = std::mem::take(&mut long.buckets);
-    buckets.begin(pairs.len(), long.ids.len())?;
+    buckets.begin(pairs.n_ranks(), long.ids.len())?;
     for (at, pair) in (0u32..).zip(&long.joined) {
         if pair.rank != u32::MAX {
             buckets.put(at, pair.rank);

@@ -1,7 +1,10 @@
 //! Byte-pair encoding: learning merges and applying them.
 
+pub mod characters;
+pub mod cuts;
 pub mod encode;
 mod long;
+mod pieces;
 pub mod queue;
 pub mod ranks;
 pub mod train;

@@ -1,9 +1,10 @@
 //! Merges that a list of ranked tokens implies.
 //!
-//! tiktoken joins any neighbours whose concatenation is a token, lowest rank first. Inside the
-//! span of a token that is about to be made, everything of lower rank has been made already,
-//! whatever stands around it: so each token is only ever made of the two parts to which the
-//! lower ranks reduce it. A token they reduce to more parts is never made, only looked up whole.
+//! tiktoken joins any neighbours whose concatenation is a token, lowest rank first, one pair at a
+//! time. While nothing reaches over the ends of a token's span, what happens inside depends on
+//! nothing around it: so a token is only ever made of the two parts that are left when its bytes
+//! are merged by all tokens but itself. Those are shorter, and tokens are taken by length. A
+//! token of which more parts are left is never made, only looked up whole.
 
 use super::encode::{Bpe, Scratch};
 use super::vocabulary::Vocabulary;
@@ -14,26 +15,33 @@ use crate::error::{Error, Kind, Result};
 /// # Errors
 ///
 /// `Vocabulary` for an id without a token; `Memory`.
-pub fn merges_of_ranks(
-    vocabulary: Vocabulary,
-    ranked: &[u32],
-) -> Result<(Vocabulary, Vec<(u32, u32)>)> {
-    let mut merges: Vec<(u32, u32)> = Vec::new();
+pub fn merges_of_ranks(vocabulary: Vocabulary, ranked: &[u32]) -> Result<Vec<(u32, u32)>> {
+    let mut by_length: Vec<(usize, u32, u32)> = Vec::new();
+    by_length.try_reserve_exact(ranked.len())?;
     let mut bpe = Bpe::without_merges(vocabulary, ranked.len())?;
-    let (mut scratch, mut parts) = (Scratch::default(), Vec::new());
-    for &id in ranked {
-        let token = bpe.vocabulary().token(id).ok_or_else(|| {
-            Error::new(Kind::Vocabulary, format!("rank names id {id}, which has no token"))
-        })?;
-        if token.len() < 2 || !bpe.has_bytes_of(token) {
-            continue;
-        }
-        parts.clear();
-        bpe.encode(token, &mut scratch, &mut parts)?;
-        if let [left, right] = *parts.as_slice() {
-            bpe.add_merge(left, right, id)?;
-            merges.push((left, right));
+    for (rank, &id) in (0u32..).zip(ranked) {
+        let token = token_of(&bpe, id)?;
+        if token.len() > 1 && bpe.has_bytes_of(token) {
+            by_length.push((token.len(), rank, id));
         }
     }
-    Ok((bpe.into_vocabulary(), merges))
+    by_length.sort_unstable();
+    let mut merges: Vec<(u32, u32, u32)> = Vec::new();
+    let (mut scratch, mut parts) = (Scratch::default(), Vec::new());
+    for (_, rank, id) in by_length {
+        parts.clear();
+        bpe.encode(token_of(&bpe, id)?, &mut scratch, &mut parts)?;
+        if let [left, right] = *parts.as_slice() {
+            bpe.add_ranked_merge(left, right, id, rank)?;
+            merges.push((rank, left, right));
+        }
+    }
+    merges.sort_unstable();
+    Ok(merges.into_iter().map(|(_, left, right)| (left, right)).collect())
+}
+
+fn token_of(bpe: &Bpe, id: u32) -> Result<&[u8]> {
+    bpe.vocabulary().token(id).ok_or_else(|| {
+        Error::new(Kind::Vocabulary, format!("rank names id {id}, which has no token"))
+    })
 }

@@ -107,6 +107,11 @@ impl Vocabulary {
         self.by_bytes.find(hash, |&id| self.token(id) == Some(token)).copied()
     }
 
+    /// Ids and tokens, by id.
+    pub fn tokens(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        (0..self.spans.len() as u32).filter_map(|id| Some((id, self.token(id)?)))
+    }
+
     /// Number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -158,6 +163,7 @@ pub struct PairTable {
     slots: Vec<Slot>,
     shift: u32,
     n_merges: u32,
+    n_ranks: u32,
     is_in_order: bool,
     /// By id: the rank that makes the token, `USED` or `NOT_USED`.
     made_at: Vec<u32>,
@@ -178,6 +184,7 @@ impl PairTable {
             slots,
             shift: 64 - n_slots.trailing_zeros(),
             n_merges: 0,
+            n_ranks: 0,
             is_in_order: true,
             made_at: Vec::new(),
         })
@@ -189,10 +196,20 @@ impl PairTable {
     ///
     /// `Vocabulary` for a pair given before, or more merges than there is room for.
     pub fn push(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        self.push_ranked(left, right, id, self.n_ranks)
+    }
+
+    /// Add a merge of a given rank, at least that of the one before; the leftmost of the merges
+    /// of one rank comes first.
+    ///
+    /// # Errors
+    ///
+    /// `Vocabulary` for a pair given before, or more merges than there is room for.
+    pub fn push_ranked(&mut self, left: u32, right: u32, id: u32, rank: u32) -> Result<()> {
         let (pair, mask) = (key(left, right), self.slots.len() - 1);
-        let rank = self.n_merges;
-        if 2 * rank as usize >= self.slots.len() {
-            return Err(Error::new(Kind::Vocabulary, format!("more than {rank} merges")));
+        if 2 * self.n_merges as usize >= self.slots.len() {
+            let message = format!("more than {} merges", self.n_merges);
+            return Err(Error::new(Kind::Vocabulary, message));
         }
         let mut at = self.home(pair);
         while self.slots[at & mask].pair != EMPTY {
@@ -207,11 +224,14 @@ impl PairTable {
         }
         self.slots[at & mask] = Slot { pair, joined: Joined { rank, id } };
         self.n_merges += 1;
+        self.is_in_order &= rank >= self.n_ranks.saturating_sub(1);
+        self.n_ranks = self.n_ranks.max(rank.saturating_add(1));
         self.note_order(left, right, id, rank);
         Ok(())
     }
 
-    /// Keep `is_in_order` true to its name: a token is made once, before any merge uses it.
+    /// Keep `is_in_order` true to its name: a token is made once, at a rank below
+    /// all that use it.
     fn note_order(&mut self, left: u32, right: u32, id: u32, rank: u32) {
         let n_ids = left.max(right).max(id) as usize + 1;
         if self.made_at.len() < n_ids {
@@ -219,6 +239,7 @@ impl PairTable {
         }
         for part in [left, right] {
             let made_at = &mut self.made_at[part as usize];
+            self.is_in_order &= *made_at != rank;
             if *made_at == NOT_USED {
                 *made_at = USED;
             }
@@ -238,6 +259,12 @@ impl PairTable {
     #[must_use]
     pub fn len(&self) -> usize {
         self.n_merges as usize
+    }
+
+    /// One more than the greatest rank.
+    #[must_use]
+    pub fn n_ranks(&self) -> usize {
+        self.n_ranks as usize
     }
 
     /// Whether there are none.

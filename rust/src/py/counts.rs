@@ -12,7 +12,7 @@ use crate::corpus::{Chunk, ChunkReader, Cut};
 use crate::counts::{CountTable, Counter};
 use crate::error::{Error, Kind};
 use crate::parallel::{Control, for_each, n_threads};
-use crate::special::SpecialTokens;
+use crate::special::{SpecialToken, SpecialTokens};
 use crate::split::Splitter;
 
 /// Counts documents as they come; `finish` gives the table.
@@ -95,7 +95,8 @@ impl PretokenCounter {
         n_threads: Option<usize>,
         piece_bytes: usize,
     ) -> PyResult<Self> {
-        let tokens = special_tokens.iter().map(|token| (token.as_ref().to_vec(), 0)).collect();
+        let tokens =
+            special_tokens.iter().map(|token| SpecialToken::new(token.as_ref(), 0)).collect();
         let make = || {
             let n_threads = crate::parallel::n_threads(n_threads)?;
             let counters = (0..n_threads.min(256)).map(|_| Counter::new());

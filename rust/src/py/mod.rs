@@ -2,6 +2,7 @@
 
 mod border;
 mod bpe;
+mod characters;
 mod corpus;
 mod counts;
 mod normalize;
@@ -17,7 +18,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::bpe::learn_merges;
+    use super::bpe::{PyBpe, learn_merges, merges_from_ranks};
+    #[pymodule_export]
+    use super::characters::{CharacterBpe, Characters, Words};
     #[pymodule_export]
     use super::corpus::DocumentReader;
     #[pymodule_export]
@@ -27,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::split::{class_ranges, split};
     #[pymodule_export]
-    use super::tokenizer::{TextStream, Tokenizer, merges_from_ranks};
+    use super::tokenizer::{TextStream, Tokenizer};
     #[pymodule_export]
     use super::unigram::{Unigram, learn_pieces};
     #[pymodule_export]

@@ -34,7 +34,7 @@ type PieceTuple<'py> = (Bound<'py, PyBytes>, usize, usize);
 /// Compiled normalizers.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Normalizer {
-    kernel: normalize::Normalizer,
+    pub kernel: normalize::Normalizer,
 }
 
 #[pymethods]
@@ -92,7 +92,7 @@ impl Normalizer {
 /// Compiled pre-tokenizer steps.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Steps {
-    kernel: steps::Steps,
+    pub kernel: steps::Steps,
 }
 
 #[pymethods]

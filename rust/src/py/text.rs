@@ -58,6 +58,18 @@ fn lone_surrogate(py: Python<'_>, error: PyErr) -> PyErr {
     to_py_err(py, &Error::new(Kind::Text, message))
 }
 
+/// Texts from a list or any iterable; an error has the number of its text.
+pub fn texts_of(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
+    let numbered = |(at, text): (usize, PyResult<Bound<'_, PyAny>>)| {
+        text?.extract::<Text>().map_err(|error| {
+            let class = error.get_type(texts.py());
+            let message = format!("text {at}: {}", error.value(texts.py()));
+            class.call1((message,)).map_or_else(|failed| failed, PyErr::from_value)
+        })
+    };
+    texts.try_iter()?.enumerate().map(numbered).collect()
+}
+
 /// Token ids from a list, an array or any iterable of ints.
 pub fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {

@@ -8,18 +8,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::border::{run_long, to_py_err};
-use super::text::{Text, array, ids_of};
-use crate::bpe::encode::Bpe;
-use crate::bpe::ranks::merges_of_ranks;
-use crate::bpe::vocabulary::Vocabulary;
+use super::bpe::{PyBpe, vocabulary_of};
+use super::characters::{CharacterBpe, Characters, Words};
+use super::normalize::{Normalizer, Steps};
+use super::text::{Text, array, ids_of, texts_of};
+use super::unigram::Unigram;
+use super::wordpiece::PyWordPiece;
 use crate::error::{Error, Kind, Result};
 use crate::memory::ask_for_huge_pages;
 use crate::model::Model;
 use crate::parallel::{Control, for_each, n_threads};
-use crate::special::SpecialTokens;
+use crate::special::SpecialToken;
 use crate::split::Splitter;
 use crate::stream::Tail;
-use crate::tokenizer::{Policy, Tokenizer as Kernel};
+use crate::tokenizer::{AddedToken, Cutter, Parts, Policy, Tokenizer as Kernel};
+use crate::worker::locate;
 
 /// Texts from this size on are encoded on a thread that can be interrupted.
 const LONG: usize = 1 << 18;
@@ -36,6 +39,45 @@ type PyBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
 /// Id, start and end in bytes, start and end in characters.
 type FullSpan = (u32, usize, usize, usize, usize);
+
+/// Text, id, special, normalized, lstrip, rstrip, single_word, control.
+type PyAddedToken = (Text, u32, bool, bool, bool, bool, bool, bool);
+
+fn added_token(token: &PyAddedToken) -> AddedToken {
+    let (text, id, is_special, in_normalized, lstrip, rstrip, single_word, is_control) = token;
+    AddedToken {
+        token: SpecialToken {
+            text: text.as_ref().to_vec(),
+            id: *id,
+            single_word: *single_word,
+            lstrip: *lstrip,
+            rstrip: *rstrip,
+        },
+        is_special: *is_special,
+        in_normalized: *in_normalized,
+        is_control: *is_control,
+    }
+}
+
+fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
+    if let Ok(bpe) = model.cast::<PyBpe>() {
+        return Ok(Model::Bpe(Arc::clone(&bpe.get().inner)));
+    }
+    if let Ok(wordpiece) = model.cast::<PyWordPiece>() {
+        return Ok(Model::WordPiece(Arc::clone(&wordpiece.get().inner)));
+    }
+    if let Ok(bpe) = model.cast::<CharacterBpe>() {
+        return Ok(Model::CharacterBpe(Arc::clone(&bpe.get().model)));
+    }
+    if let Ok(words) = model.cast::<Words>() {
+        return Ok(Model::Words(Arc::clone(&words.get().model)));
+    }
+    if let Ok(characters) = model.cast::<Characters>() {
+        return Ok(Model::Characters(Arc::clone(&characters.get().model)));
+    }
+    let unigram = model.cast::<Unigram>()?;
+    Ok(Model::Unigram(Arc::clone(&unigram.get().model)))
+}
 
 fn policy_of(kernel: &Kernel, special: &Bound<'_, PyAny>) -> PyResult<Policy> {
     let py = special.py();
@@ -88,27 +130,35 @@ impl Tokenizer {
 
 #[pymethods]
 impl Tokenizer {
-    /// Compile a BPE tokenizer from tokens with their ids and merges as pairs of ids.
+    /// Put a tokenizer together from a compiled model and the other parts.
+    ///
+    /// `tokens` are ids and byte strings, for models that do not keep them. An added token is
+    /// (text, id, special, normalized, lstrip, rstrip, single_word, control).
     #[new]
-    #[pyo3(signature = (ids, tokens, merges, special_tokens, patterns, *, whole_first=false, memo_bytes=1 << 25))]
+    #[pyo3(signature = (model, added_tokens, patterns, *, tokens=None, normalizer=None, steps=None, memo_bytes=1 << 25))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a tokenizer, by name")]
     fn new(
         py: Python<'_>,
-        ids: Vec<u32>,
-        tokens: Vec<Text>,
-        merges: Vec<(u32, u32)>,
-        special_tokens: Vec<(Text, u32)>,
+        model: &Bound<'_, PyAny>,
+        added_tokens: Vec<PyAddedToken>,
         patterns: Vec<String>,
-        whole_first: bool,
+        tokens: Option<(Vec<u32>, Vec<Text>)>,
+        normalizer: Option<PyRef<'_, Normalizer>>,
+        steps: Option<PyRef<'_, Steps>>,
         memo_bytes: usize,
     ) -> PyResult<Self> {
-        let special =
-            special_tokens.iter().map(|(token, id)| (token.as_ref().to_vec(), *id)).collect();
+        let model = model_of(model)?;
+        let normalizer = normalizer.map(|normalizer| normalizer.kernel.clone());
+        let steps = steps.map(|steps| steps.kernel.clone());
+        let added = added_tokens.iter().map(added_token).collect();
         let make = || {
-            let vocabulary = vocabulary_of(&ids, &tokens)?;
-            let bpe = Bpe::new(vocabulary, &merges, whole_first)?;
-            let (special, splitter) = (SpecialTokens::new(special)?, Splitter::compile(&patterns)?);
-            Kernel::new(Model::Bpe(bpe), splitter, special, memo_bytes)
+            let vocabulary =
+                tokens.map(|(ids, tokens)| vocabulary_of(&ids, &tokens)).transpose()?;
+            let cutter = match steps {
+                Some(steps) => Cutter::Steps(steps),
+                None => Cutter::Patterns(Splitter::compile(&patterns)?),
+            };
+            Kernel::new(Parts { model, vocabulary, normalizer, cutter, added, memo_bytes })
         };
         py.detach(make).map(|kernel| Self(Arc::new(kernel))).map_err(|error| to_py_err(py, &error))
     }
@@ -148,11 +198,12 @@ impl Tokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Text>,
+        texts: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
         n_threads: Option<usize>,
     ) -> PyResult<PyBatch<'py>> {
         let policy = policy_of(&self.0, special)?;
+        let texts = texts_of(texts)?;
         let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
         let (ids, bounds) = run_long(py, None, |control| {
             encode_batch(&self.0, &texts, &policy, n_threads, control)
@@ -189,13 +240,13 @@ impl Tokenizer {
     }
 
     /// The bytes of a token, or None for an id without one.
-    fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
-        token(&self.0, id).map(|bytes| PyBytes::new(py, bytes))
+    fn token_bytes<'py>(&self, py: Python<'py>, token_id: u32) -> Option<Bound<'py, PyBytes>> {
+        self.0.token(token_id).map(|bytes| PyBytes::new(py, bytes))
     }
 
     /// The id of a token, or None.
     fn token_id(&self, token: &[u8]) -> Option<u32> {
-        self.0.special().id_of(token).or_else(|| self.0.model().vocabulary().id_of(token))
+        self.0.id_of(token)
     }
 
     /// A stream over this tokenizer.
@@ -217,7 +268,8 @@ pub struct TextStream {
 impl TextStream {
     /// Take the next part; the ids that no later part can change.
     fn push<'py>(&mut self, py: Python<'py>, part: Text) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.run(py, part.as_ref().len(), |tail, kernel, policy, ids, control| {
+        let n_bytes = self.tail.n_bytes() + part.as_ref().len();
+        let ids = self.run(py, n_bytes, |tail, kernel, policy, ids, control| {
             tail.push(part.as_ref(), &mut kernel.worker(), policy, ids, control)
         })?;
         PyList::new(py, ids)
@@ -252,41 +304,14 @@ impl TextStream {
     }
 }
 
-fn vocabulary_of(ids: &[u32], tokens: &[Text]) -> Result<Vocabulary> {
-    if ids.len() != tokens.len() {
-        let message = format!("{} ids for {} tokens", ids.len(), tokens.len());
-        return Err(Error::new(Kind::Vocabulary, message));
-    }
-    let bytes: Vec<&[u8]> = tokens.iter().map(AsRef::as_ref).collect();
-    Vocabulary::new(ids.iter().copied().zip(bytes.iter().copied()))
-}
-
-/// The merges, as pairs of ids, that tokens in rank order imply; `ids[i]` has `tokens[i]`.
-#[pyfunction]
-pub fn merges_from_ranks(
-    py: Python<'_>,
-    ids: Vec<u32>,
-    tokens: Vec<Text>,
-) -> PyResult<Vec<(u32, u32)>> {
-    py.detach(|| merges_of_ranks(vocabulary_of(&ids, &tokens)?, &ids))
-        .map(|(_, merges)| merges)
-        .map_err(|error| to_py_err(py, &error))
-}
-
-fn token(kernel: &Kernel, id: u32) -> Option<&[u8]> {
-    kernel.model().vocabulary().token(id).or_else(|| kernel.special().token(id))
-}
-
 fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (at, &id) in ids.iter().enumerate() {
-        let Some(token) = token(kernel, id) else {
-            let n_ids = kernel.model().vocabulary().n_ids();
-            let message =
-                format!("id {id} at position {at} is not in the vocabulary of ids below {n_ids}");
+        let Some(token) = kernel.token(id) else {
+            let message = format!("id {id} at position {at} is not in the vocabulary");
             return Err(Error::new(Kind::UnknownTokenId, message));
         };
-        if skip_special && kernel.special().token(id).is_some() {
+        if skip_special && kernel.is_special(id) {
             continue;
         }
         bytes.try_reserve(token.len())?;
@@ -308,6 +333,11 @@ fn encode_batch(
     control: &Control,
 ) -> Result<Batch> {
     let n_threads = n_threads(wanted)?;
+    if matches!(policy, Policy::Forbid) {
+        for (index, text) in texts.iter().enumerate() {
+            kernel.recognized(text, policy).map_err(|error| in_text(index, &error))?;
+        }
+    }
     let pieces = pieces_of(kernel, texts, n_threads > 1);
     let groups = groups_of(&pieces);
     let mut workers: Vec<_> = Vec::new();
@@ -323,7 +353,9 @@ fn encode_batch(
         let mut ends = Vec::with_capacity(group.len());
         for (text, piece) in group {
             worker.encode(piece, policy, &mut ids, control).map_err(|error| {
-                Error::new(error.kind, format!("text {text}: {}", error.message))
+                let whole = texts.get(*text).copied().unwrap_or_default();
+                let error = locate(error, piece.as_ptr().addr() - whole.as_ptr().addr());
+                in_text(*text, &error)
             })?;
             ends.push(ids.len());
         }
@@ -335,14 +367,18 @@ fn encode_batch(
     join(&pieces, &groups, done, texts.len())
 }
 
+/// The error with the number of its text.
+fn in_text(index: usize, error: &Error) -> Error {
+    Error::new(error.kind, format!("text {index}: {}", error.message))
+}
+
 /// (text, bytes) of the parts that threads take: whole texts, or parts of huge ones.
 fn pieces_of<'t>(kernel: &Kernel, texts: &[&'t [u8]], may_cut: bool) -> Vec<(usize, &'t [u8])> {
-    let may_cut = may_cut && !kernel.special().any_has_space();
     let mut pieces = Vec::with_capacity(texts.len());
     for (index, &text) in texts.iter().enumerate() {
         let mut rest = text;
         while may_cut && rest.len() > 2 * PIECE {
-            let Some(cut) = kernel.splitter().safe_cut(rest, PIECE) else { break };
+            let Some(cut) = kernel.safe_cut(rest, PIECE) else { break };
             let (piece, after) = rest.split_at(cut);
             pieces.push((index, piece));
             rest = after;

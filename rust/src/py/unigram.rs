@@ -1,16 +1,19 @@
 //! The unigram model.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use super::border::{run_long, to_py_err};
+use super::counts::PretokenTable;
 use crate::error::{Error, Kind};
 use crate::unigram::{Options, Piece, PieceKind, Scratch, TrainOptions};
 
 /// A frozen unigram model: pieces with scores, segmented by the best path.
 #[pyclass(frozen, module = "subword._core")]
 pub struct Unigram {
-    model: crate::unigram::Unigram,
+    pub model: Arc<crate::unigram::Unigram>,
 }
 
 #[pymethods]
@@ -36,7 +39,7 @@ impl Unigram {
                 .collect::<crate::error::Result<Vec<Piece>>>()?;
             crate::unigram::Unigram::new(&pieces, &options)
         })
-        .map(|model| Self { model })
+        .map(|model| Self { model: Arc::new(model) })
         .map_err(|error| to_py_err(py, &error))
     }
 
@@ -92,7 +95,8 @@ impl Unigram {
     }
 }
 
-fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
+/// The kind of piece with this name.
+pub fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
     Ok(match name {
         "normal" => PieceKind::Normal,
         "unknown" => PieceKind::Unknown,
@@ -115,14 +119,13 @@ fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
 /// Pieces and their log probabilities, learned from pre-token counts; best first.
 #[pyfunction]
 #[pyo3(signature = (
-    pretoken_counts, vocab_size, *, character_coverage=0.9995, extra_alphabet="",
-    max_piece_length=16, seed_size=1_000_000, shrinking_factor=0.75, n_sub_iterations=2,
-    n_threads=1, progress=None
+    table, vocab_size, *, character_coverage=0.9995, extra_alphabet="", max_piece_length=16,
+    seed_size=1_000_000, shrinking_factor=0.75, n_sub_iterations=2, n_threads=None, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "each is an argument of the Python function")]
 pub fn learn_pieces(
     py: Python<'_>,
-    pretoken_counts: Vec<(PyBackedBytes, u64)>,
+    table: &PretokenTable,
     vocab_size: usize,
     character_coverage: f64,
     extra_alphabet: &str,
@@ -130,9 +133,10 @@ pub fn learn_pieces(
     seed_size: usize,
     shrinking_factor: f64,
     n_sub_iterations: usize,
-    n_threads: usize,
+    n_threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(String, f64)>> {
+    let n_threads = crate::parallel::n_threads(n_threads).map_err(|error| to_py_err(py, &error))?;
     let options = TrainOptions {
         vocab_size,
         character_coverage,
@@ -144,8 +148,12 @@ pub fn learn_pieces(
         n_threads,
     };
     run_long(py, progress.as_ref(), |control| {
-        let counts: Vec<(&[u8], u64)> =
-            pretoken_counts.iter().map(|(bytes, count)| (&**bytes, *count)).collect();
-        crate::unigram::learn_pieces(&counts, &options, control)
+        let table = &table.0;
+        let mut rows: Vec<(&[u8], u64)> = Vec::new();
+        rows.try_reserve_exact(table.len())?;
+        rows.extend(
+            table.counts.iter().enumerate().map(|(row, &count)| (table.pretoken(row), count)),
+        );
+        crate::unigram::learn_pieces(&rows, &options, control)
     })
 }

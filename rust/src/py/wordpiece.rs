@@ -1,5 +1,7 @@
 //! WordPiece: encoding and training.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -21,7 +23,7 @@ const DETACH_BYTES: usize = 1 << 14;
 /// A WordPiece vocabulary, compiled: greedy longest match in linear time.
 #[pyclass(frozen, name = "WordPiece")]
 pub struct PyWordPiece {
-    inner: WordPiece,
+    pub inner: Arc<WordPiece>,
 }
 
 #[pymethods]
@@ -46,7 +48,7 @@ impl PyWordPiece {
                 tokens.iter().map(|(token, id)| (token.to_vec(), *id)).collect();
             WordPiece::new(&tokens, &options)
         })
-        .map(|inner| Self { inner })
+        .map(|inner| Self { inner: Arc::new(inner) })
         .map_err(|error| to_py_err(py, &error))
     }
 

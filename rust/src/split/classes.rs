@@ -26,9 +26,11 @@ pub mod bit {
     pub const SYMBOL: u16 = 128;
     /// `[一-龥぀-ゟ゠-ヿ]`, the middle pattern of DeepSeek-V3's tokenizer.json.
     pub const HAN_KANA: u16 = 256;
+    /// `\w`.
+    pub const WORD: u16 = 512;
 }
 
-const CLASSES: [(&str, u16); 11] = [
+const CLASSES: [(&str, u16); 12] = [
     (r"\p{L}", bit::LETTER),
     (r"\p{Lu}", bit::UPPER),
     (r"\p{Lt}", bit::UPPER),
@@ -40,6 +42,7 @@ const CLASSES: [(&str, u16); 11] = [
     (r"\p{S}", bit::SYMBOL),
     (r"[一-龥]", bit::HAN_KANA),
     (r"[぀-ゟ゠-ヿ]", bit::HAN_KANA),
+    (r"\w", bit::WORD),
 ];
 
 const PAGE_BITS: u32 = 7;

@@ -4,7 +4,7 @@ use regex_automata::meta;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-use super::linear::{Alternative, alternatives, has_possessive};
+use super::linear::{Alternative, alternatives, has_possessive, inverted_repeat};
 use crate::error::{Error, Kind, Result};
 
 /// Steps that one match of a pattern with look-around may take.
@@ -35,6 +35,11 @@ impl Engine {
     ///
     /// `Pattern` for one that no engine compiles, with the place of the fault.
     pub fn compile(pattern: &str) -> Result<Self> {
+        // fancy-regex 0.20 would read its least count for both.
+        if let Some(repeat) = inverted_repeat(pattern) {
+            let detail = format!("the repeat {repeat} ends below where it begins");
+            return Err(refuse(pattern, &detail));
+        }
         let rewritten = alternatives(pattern).and_then(|parts| linear(&parts));
         let whole = || {
             let part = Alternative { expression: pattern.into(), drop_last: false };

@@ -110,13 +110,49 @@ pub fn has_possessive(pattern: &str) -> bool {
 
 fn ends_with_quantifier(part: &str) -> bool {
     if let Some(counted) = part.strip_suffix('}') {
-        // `{2,3}` repeats; `\p{L}` is a class.
+        // `{2,3}` repeats; `\p{L}` is a class, `\x{12}` a character and `\{2}` text.
         let digits = counted.trim_end_matches(|c: char| c.is_ascii_digit() || c == ',');
-        return digits.len() < counted.len() && digits.ends_with('{');
+        let Some(before) = digits.strip_suffix('{').filter(|_| digits.len() < counted.len()) else {
+            return false;
+        };
+        let escaped = before.trim_end_matches(['x', 'u', 'U']);
+        let is_code = before.len() - escaped.len() == 1 && is_odd_escape(escaped);
+        return !is_code && !is_odd_escape(before);
     }
     let Some(before) = part.strip_suffix(['+', '*', '?']) else { return false };
-    let n_backslashes = before.bytes().rev().take_while(|&b| b == b'\\').count();
-    n_backslashes % 2 == 0
+    !is_odd_escape(before)
+}
+
+/// Whether the character behind `part` is escaped.
+fn is_odd_escape(part: &str) -> bool {
+    part.bytes().rev().take_while(|&b| b == b'\\').count() % 2 == 1
+}
+
+/// A counted repeat outside of a class whose most is below its least, such as `{3,2}`.
+#[must_use]
+pub fn inverted_repeat(pattern: &str) -> Option<&str> {
+    let mut class_depth = 0usize;
+    let mut escaped = false;
+    for (at, c) in pattern.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class_depth += 1,
+            ']' => class_depth = class_depth.saturating_sub(1),
+            '{' if class_depth == 0 => {
+                let (counts, _) = pattern.get(at + 1..)?.split_once('}')?;
+                let bounds =
+                    counts.split_once(',').map(|(least, most)| (least.parse(), most.parse()));
+                if let Some((Ok(least), Ok(most))) = bounds
+                    && u64::gt(&least, &most)
+                {
+                    return pattern.get(at..at + counts.len() + 2);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -135,11 +171,23 @@ mod tests {
 
     #[test]
     fn possessive_quantifiers_are_seen() {
-        for pattern in ["a++b", "a?+b", "a{2,3}+b", r"\\++", "(a++)b"] {
+        for pattern in
+            ["a++b", "a?+b", "a{2,3}+b", r"\\++", "(a++)b", "x{12}+", r"\\x{12}+", r"xx{1}+"]
+        {
             assert!(has_possessive(pattern), "{pattern}");
         }
-        for pattern in ["a+b", r"\++b", "[+*]+", r"\p{L}+", "a+?", r"[^\]+]+x"] {
+        for pattern in
+            ["a+b", r"\++b", "[+*]+", r"\p{L}+", "a+?", r"[^\]+]+x", r"\x{12}+", r"\{2}+"]
+        {
             assert!(!has_possessive(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn inverted_repeats_are_seen() {
+        assert_eq!(inverted_repeat("(?=b)a{3,2}"), Some("{3,2}"));
+        for pattern in ["a{2,3}", "a{2,}", "a{2}", r"a\{3,2}", "[{3,2}]", "{", "a{3,2"] {
+            assert_eq!(inverted_repeat(pattern), None, "{pattern}");
         }
     }
 

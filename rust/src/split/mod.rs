@@ -1,6 +1,7 @@
 //! Text to pre-tokens: pieces that join to the text, cut where a pattern's matches start or end.
 
 mod algebra;
+mod cl100k;
 pub mod classes;
 mod engine;
 mod gpt2;
@@ -10,6 +11,7 @@ pub mod scripts;
 mod stand_in;
 pub mod steps;
 
+use classes::bit;
 pub use engine::{Engine, STEP_LIMIT};
 use stand_in::StandIn;
 
@@ -29,10 +31,30 @@ pub struct Splitter {
 enum Plan {
     /// One pre-token a text.
     Whole,
-    /// The gpt2 pattern, by class masks.
-    Gpt2,
+    /// A named pattern, by class masks.
+    Masks(Named),
     /// Any patterns, by the engine.
     Engines(Vec<Engine>),
+}
+
+/// The patterns that have masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Gpt2,
+    Cl100k,
+    Llama3,
+    Qwen2,
+}
+
+impl Named {
+    fn of(pattern: &str) -> Option<Self> {
+        match LOCAL.iter().position(|local| *local == pattern) {
+            Some(0 | 1) => Some(Self::Cl100k),
+            Some(3) => Some(Self::Llama3),
+            Some(4) => Some(Self::Qwen2),
+            _ => GPT2.contains(&pattern).then_some(Self::Gpt2),
+        }
+    }
 }
 
 /// Spellings of the gpt2 pattern: openai/gpt-2, tiktoken 0.14.0, openai/whisper.
@@ -62,9 +84,10 @@ impl Splitter {
     pub fn compile(patterns: &[String]) -> Result<Self> {
         match patterns {
             [] => Ok(Self { plan: Plan::Whole, is_local: false }),
-            [pattern] if GPT2.contains(&pattern.as_str()) => {
-                Ok(Self { plan: Plan::Gpt2, is_local: true })
-            }
+            [pattern] => match Named::of(pattern) {
+                Some(named) => Ok(Self { plan: Plan::Masks(named), is_local: true }),
+                None => Self::by_engine(patterns),
+            },
             _ => Self::by_engine(patterns),
         }
     }
@@ -92,7 +115,10 @@ impl Splitter {
         match &self.plan {
             _ if text.is_empty() => Ok(()),
             Plan::Whole => sink(&[text.len()]),
-            Plan::Gpt2 => algebra::split_by::<gpt2::Gpt2>(text, sink),
+            Plan::Masks(Named::Gpt2) => algebra::split_by::<gpt2::Gpt2>(text, sink),
+            Plan::Masks(Named::Cl100k) => algebra::split_by::<cl100k::Cl100k>(text, sink),
+            Plan::Masks(Named::Llama3) => algebra::split_by::<cl100k::Llama3>(text, sink),
+            Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
             Plan::Engines(engines) => split_by_engines(engines, text, sink),
         }
     }
@@ -106,8 +132,8 @@ impl Splitter {
     ///
     /// `Pattern`.
     pub fn settled(&self, text: &[u8]) -> Result<usize> {
-        let spaces = if self.is_local { trailing_spaces(text) } else { text.len() };
-        let Some(horizon) = text.len().checked_sub(spaces + LOOK_AHEAD) else { return Ok(0) };
+        let settled_before = if self.is_local { open_run(text) } else { 0 };
+        let Some(horizon) = settled_before.checked_sub(LOOK_AHEAD) else { return Ok(0) };
         let mut settled = 0;
         self.split(text, &mut |ends| {
             settled =
@@ -134,12 +160,42 @@ impl Splitter {
     }
 }
 
-/// Bytes behind a pre-token that the patterns of `is_local` look at, whitespace runs apart: an
-/// apostrophe and two letters after a word.
+/// Bytes behind a pre-token that the patterns of `is_local` look at, runs of whitespace and of
+/// letters apart: an apostrophe and two letters after a word.
 const LOOK_AHEAD: usize = 16;
 
+/// Where the run of whitespace, or of letters and marks, at the end of `text` begins.
+///
+/// More text may move the cuts inside of it, and where it begins: o200k takes capitals back from
+/// a word when no small letter follows, however many they are. A character that is not complete
+/// may be of either kind.
+fn open_run(text: &[u8]) -> usize {
+    let table = classes::ClassTable::shared();
+    let mut end = text.len();
+    let is_cut = |n: &usize| {
+        let tail = end.checked_sub(*n).and_then(|at| text.get(at..end)).unwrap_or_default();
+        std::str::from_utf8(tail).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())
+    };
+    end -= (1..=3).find(is_cut).unwrap_or(0);
+    let mut run = None;
+    loop {
+        let last = (1..=4).find_map(|n| {
+            let (code_point, length) = classes::decode_utf8(text.get(end.checked_sub(n)?..end)?)?;
+            (length == n).then(|| (table.of(code_point), n))
+        });
+        let Some((class, n_bytes)) = last else { return end };
+        let kind = [bit::SPACE, bit::LETTER | bit::MARK].into_iter().find(|kind| class & kind != 0);
+        if kind.is_none() || run.is_some_and(|run| Some(run) != kind) {
+            return end;
+        }
+        run = kind;
+        end -= n_bytes;
+    }
+}
+
 /// Bytes of the whitespace at the end of `text`.
-fn trailing_spaces(text: &[u8]) -> usize {
+#[must_use]
+pub fn trailing_spaces(text: &[u8]) -> usize {
     let table = classes::ClassTable::shared();
     let mut kept = text;
     loop {

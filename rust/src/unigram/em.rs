@@ -8,14 +8,12 @@
 //! their logarithm is the variational estimate of Liang and Klein 2007, "Structured Bayesian
 //! Nonparametric Models with Variational Inference", which sentencepiece uses.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
 
 use super::trie::Trie;
 use super::words::{Words, checked_sum};
 use crate::error::{Error, Kind, Result};
-use crate::parallel::Control;
+use crate::parallel::{Control, for_each};
 
 /// Words between two looks at the stop flag.
 const CHECK_EVERY: usize = 4096;
@@ -122,8 +120,8 @@ pub fn digamma(mut x: f64) -> f64 {
         x += 1.0;
     }
     let square = 1.0 / (x * x);
-    let series = square
-        * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square * (1.0 / 240.0))));
+    let tail = 1.0 / 252.0 - square * (1.0 / 240.0 - square / 132.0);
+    let series = square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * tail));
     result + libm::log(x) - 0.5 / x - series
 }
 
@@ -153,40 +151,44 @@ pub fn expected_counts(
     control: &Control,
 ) -> Result<Vec<f64>> {
     let chunks = words.chunks();
-    let next = AtomicUsize::new(0);
+    let mut states = Vec::new();
+    for _ in 0..n_threads.min(chunks.len()).max(1) {
+        states.push((Buffers::default(), zeros(model.len())?));
+    }
+    // The chunk whose turn it is to be added, and the sums.
     let turn = Mutex::new((0usize, zeros(model.len())?));
     let turned = Condvar::new();
-    let work = || -> Result<()> {
-        let mut buffers = Buffers::default();
-        let mut local = zeros(model.len())?;
-        loop {
-            let mine = next.fetch_add(1, Ordering::Relaxed);
-            let Some(chunk) = chunks.get(mine) else { return Ok(()) };
-            for index in chunk.clone() {
+    let lock = || turn.lock().unwrap_or_else(PoisonError::into_inner);
+    for_each(&mut states, chunks.len(), |(buffers, local), item| {
+        let mut work = || -> Result<()> {
+            for index in chunks.get(item).cloned().unwrap_or_default() {
                 if index % CHECK_EVERY == 0 {
                     control.check()?;
                 }
                 let count = words.counts.get(index).copied().unwrap_or(0);
-                expect(words.word(index), count as f64, model, &mut buffers, &mut local)?;
+                expect(words.word(index), count as f64, model, buffers, local)?;
             }
-            let mut state = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            while state.0 < mine {
-                state = turned.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-            for (sum, value) in state.1.iter_mut().zip(&mut local) {
-                *sum += *value;
-                *value = 0.0;
-            }
-            state.0 += usize::from(state.0 == mine);
+            Ok(())
+        };
+        if let Err(error) = work() {
+            // Nobody may wait for the turn of a chunk that was given up.
+            lock().0 = usize::MAX;
             turned.notify_all();
+            return Err(error);
         }
-    };
-    in_threads(n_threads.min(chunks.len()), &|| {
-        work().inspect_err(|_| {
-            // Nobody may wait for the turn of a worker that gave up.
-            turn.lock().unwrap_or_else(PoisonError::into_inner).0 = usize::MAX;
-            turned.notify_all();
-        })
+        let mut state = lock();
+        while state.0 < item {
+            state = turned.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        for (sum, value) in state.1.iter_mut().zip(local) {
+            *sum += *value;
+            *value = 0.0;
+        }
+        if state.0 == item {
+            state.0 += 1;
+        }
+        turned.notify_all();
+        Ok(())
     })?;
     Ok(turn.into_inner().unwrap_or_else(PoisonError::into_inner).1)
 }
@@ -282,38 +284,36 @@ pub fn path_counts(
     control: &Control,
 ) -> Result<Vec<u64>> {
     let chunks = words.chunks();
-    let next = AtomicUsize::new(0);
-    let totals = Mutex::new(Vec::new());
-    in_threads(n_threads.min(chunks.len()), &|| {
+    let mut states = Vec::new();
+    for _ in 0..n_threads.min(chunks.len()).max(1) {
         let mut counts: Vec<u64> = Vec::new();
         counts.try_reserve_exact(model.len())?;
         counts.resize(model.len(), 0);
-        let mut paths = Paths::default();
-        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            for index in chunk.clone() {
-                if index % CHECK_EVERY == 0 {
-                    control.check()?;
-                }
-                let occurrences = words.counts.get(index).copied().unwrap_or(0);
-                paths.run(words.word(index), model, None)?;
-                for &piece in &paths.path {
-                    if let Some(count) = counts.get_mut(piece as usize) {
-                        *count = checked_sum(*count, occurrences)?;
-                    }
-                }
+        states.push((Paths::default(), counts));
+    }
+    for_each(&mut states, chunks.len(), |(paths, counts), item| {
+        for index in chunks.get(item).cloned().unwrap_or_default() {
+            if index % CHECK_EVERY == 0 {
+                control.check()?;
             }
-        }
-        let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-        if totals.is_empty() {
-            *totals = counts;
-        } else {
-            for (total, count) in totals.iter_mut().zip(counts) {
-                *total = checked_sum(*total, count)?;
+            let occurrences = words.counts.get(index).copied().unwrap_or(0);
+            paths.run(words.word(index), model, None)?;
+            for &piece in &paths.path {
+                if let Some(count) = counts.get_mut(piece as usize) {
+                    *count = checked_sum(*count, occurrences)?;
+                }
             }
         }
         Ok(())
     })?;
-    Ok(totals.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let mut all = states.into_iter().map(|(_, counts)| counts);
+    let mut totals = all.next().unwrap_or_default();
+    for counts in all {
+        for (total, count) in totals.iter_mut().zip(counts) {
+            *total = checked_sum(*total, count)?;
+        }
+    }
+    Ok(totals)
 }
 
 /// Best paths through one text, and the buffers for it.
@@ -366,24 +366,101 @@ impl Paths {
     }
 }
 
-/// Run `work` in `n` threads, this one included; of several errors, the first thread's.
-pub fn in_threads(n: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
-    thread::scope(|scope| {
-        let helpers: Vec<_> = (1..n).map(|_| scope.spawn(work)).collect();
-        let mut outcome = work();
-        for helper in helpers {
-            let result = helper.join().unwrap_or_else(|_| {
-                Err(Error::new(Kind::Memory, "a worker thread ended without a result"))
-            });
-            outcome = outcome.and(result);
-        }
-        outcome
-    })
-}
-
 fn zeros(n: usize) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n)?;
     values.resize(n, 0.0);
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    fn model() -> Model {
+        let mut model = Model { n_required: 3, ..Model::default() };
+        for (text, probability) in
+            [("a", 1e-5f64), ("b", 3e-4), ("é", 2e-6), ("ab", 4e-4), ("ba", 1e-7), ("aéb", 1e-9)]
+        {
+            model.push(text.as_bytes(), probability.ln()).unwrap();
+        }
+        model.index().unwrap();
+        model
+    }
+
+    /// The same sums with logarithms throughout.
+    fn expected_by_logarithms(word: &str, model: &Model) -> Vec<f64> {
+        let word = word.as_bytes();
+        let mut edges = Vec::new();
+        for start in 0..word.len() {
+            model.trie.prefixes(word, start, |piece, end| edges.push((start, end, piece as usize)));
+        }
+        let add = |a: f64, b: f64| {
+            let (low, high) = (a.min(b), a.max(b));
+            if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+        };
+        let mut forward = vec![f64::NEG_INFINITY; word.len() + 1];
+        let mut backward = forward.clone();
+        forward[0] = 0.0;
+        backward[word.len()] = 0.0;
+        for &(start, end, piece) in &edges {
+            forward[end] = add(forward[end], forward[start] + model.scores[piece]);
+        }
+        for &(start, end, piece) in edges.iter().rev() {
+            backward[start] = add(backward[start], backward[end] + model.scores[piece]);
+        }
+        let mut expected = vec![0.0; model.len()];
+        for &(start, end, piece) in &edges {
+            expected[piece] +=
+                (forward[start] + model.scores[piece] + backward[end] - forward[word.len()]).exp();
+        }
+        expected
+    }
+
+    #[test]
+    fn long_words_do_not_underflow() {
+        let model = model();
+        for word in ["abab", "aébaab", &"abaéb".repeat(200), &"é".repeat(3000)] {
+            let mut expected = vec![0.0; model.len()];
+            let mut buffers = Buffers::default();
+            expect(word.as_bytes(), 1.0, &model, &mut buffers, &mut expected).unwrap();
+            for (got, wanted) in expected.iter().zip(expected_by_logarithms(word, &model)) {
+                assert!(
+                    (got - wanted).abs() <= 1e-8 * wanted.max(1.0),
+                    "{word:.20} {got} {wanted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn digamma_has_its_known_values() {
+        for (x, value) in [
+            (0.5, -1.963_510_026_021_423_5),
+            (1.0, -0.577_215_664_901_532_9),
+            (10.0, 2.251_752_589_066_721),
+            (1e9, 20.723_265_836_446_41),
+        ] {
+            assert!((digamma(x) - value).abs() < 2e-13 * value.abs().max(1.0), "{x}");
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_every_thread() {
+        let text = vec![b'a'; 1000];
+        let mut words = Words::default();
+        for index in 0..1000u32 {
+            words.starts.push(words.text.len() as u32);
+            words.text.extend_from_slice(&text[..(index % 900 + 50) as usize]);
+            words.text.push(crate::unigram::words::SEPARATOR);
+            words.counts.push(1);
+        }
+        words.starts.push(words.text.len() as u32);
+        let control = Control::default();
+        control.stop();
+        assert!(words.chunks().len() > 4);
+        assert!(expected_counts(&words, &model(), 4, &control).is_err());
+        assert!(path_counts(&words, &model(), 4, &control).is_err());
+    }
 }

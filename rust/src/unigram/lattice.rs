@@ -35,7 +35,7 @@ impl Lattice {
         self.offsets.len().saturating_sub(1)
     }
 
-    fn into_position(&self, position: usize) -> &[Edge] {
+    fn ending_at(&self, position: usize) -> &[Edge] {
         match (self.bounds.get(position), self.bounds.get(position + 1)) {
             (Some(&first), Some(&last)) => self.edges.get(first..last).unwrap_or_default(),
             _ => &[],
@@ -200,7 +200,7 @@ impl Unigram {
         let mut weights = Vec::new();
         let mut at = lattice.n_chars();
         while at > 0 {
-            let edges = lattice.into_position(at);
+            let edges = lattice.ending_at(at);
             let total = sum_at(at as u32);
             weights.clear();
             weights.extend(
@@ -332,7 +332,7 @@ fn positions(lattice: &Lattice, step: impl Fn(&[Edge], &[f64]) -> f64) -> Result
     values.try_reserve(lattice.n_chars() + 1)?;
     values.push(0.0);
     for position in 1..=lattice.n_chars() {
-        let value = step(lattice.into_position(position), &values);
+        let value = step(lattice.ending_at(position), &values);
         values.push(value);
     }
     Ok(values)
@@ -381,7 +381,7 @@ fn advance(
     if !here.started {
         here.started = true;
         let first = lattice.bounds.get(position).copied().unwrap_or(0);
-        let edges = lattice.into_position(position);
+        let edges = lattice.ending_at(position);
         here.candidates.try_reserve(edges.len())?;
         for (index, edge) in edges.iter().enumerate() {
             let score = best.get(edge.start as usize).copied().unwrap_or(0.0) + edge.score;

@@ -164,7 +164,7 @@ fn check_pieces(pieces: &[Piece], options: &Options) -> Result<()> {
         if std::str::from_utf8(&piece.text).is_err() {
             return refuse(format!("piece {id}, {name:?}, is not UTF-8"));
         }
-        if !(piece.score.abs() <= MAX_ABS_SCORE) {
+        if piece.score.is_nan() || piece.score.abs() > MAX_ABS_SCORE {
             return refuse(format!(
                 "piece {id}, {name:?}, has the score {}; a score is a log probability, a finite \
                  number",
@@ -210,8 +210,10 @@ fn byte_ids(pieces: &[Piece]) -> Result<Box<[u32; 256]>> {
 
 fn parse_byte_piece(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"<0x")?.strip_suffix(b">")?;
-    let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.len() == 2)?;
-    u8::from_str_radix(digits, 16).ok()
+    if digits.len() != 2 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Bytes of the character that starts at `start`: its lead byte and the continuation bytes that

@@ -7,17 +7,11 @@
 //! steps of sentencepiece 0.2.3 (`unigram_model_trainer.cc`). Here required characters are never
 //! dropped, and arithmetic is 64-bit.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use super::em::{
-    Model, Paths, digamma, expected_counts, in_threads, on_grid, path_counts, significant,
-};
+use super::em::{Model, Paths, digamma, expected_counts, on_grid, path_counts, significant};
 use super::seed::substrings;
 use super::words::{CharCount, Words, prepare};
 use crate::error::{Error, Kind, Result};
-use crate::parallel::Control;
+use crate::parallel::{Control, for_each};
 
 /// A piece expected fewer times is dropped; a required character counts as often at least.
 const LEAST_EXPECTED: f64 = 0.5;
@@ -209,10 +203,8 @@ fn prune(
     control: &Control,
 ) -> Result<Vec<usize>> {
     let counts = path_counts(words, model, options.n_threads, control)?;
-    let losses = losses(model, there, &counts, words.total()?, options.n_threads, control)?;
+    let mut order = losses(model, there, &counts, words.total()?, options.n_threads, control)?;
     let n_kept = wanted.max((options.shrinking_factor * there.len() as f64) as usize);
-    let mut order: Vec<(f64, usize)> =
-        losses.into_iter().filter(|(loss, _)| !loss.is_nan()).collect();
     order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     order.truncate(n_kept.saturating_sub(model.n_required));
     let mut kept: Vec<usize> = (0..model.n_required).collect();
@@ -221,7 +213,7 @@ fn prune(
     Ok(kept)
 }
 
-/// How much likelihood the words lose with each piece; NaN for pieces that cost nothing.
+/// How much likelihood the words lose with each piece, in no order; without free pieces.
 ///
 /// The words' uses of a piece are taken to become uses of its second best segmentation.
 fn losses(
@@ -236,24 +228,20 @@ fn losses(
     let total = counts.iter().map(|&count| count as f64).sum::<f64>();
     let optional = there.get(model.n_required..).unwrap_or_default();
     let blocks: Vec<&[usize]> = optional.chunks(BLOCK).collect();
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    found.lock().unwrap_or_else(PoisonError::into_inner).try_reserve_exact(optional.len())?;
-    in_threads(n_threads.min(blocks.len()), &|| {
-        let mut paths = Paths::default();
-        let mut mine = Vec::new();
-        while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            control.check()?;
-            mine.clear();
-            for &index in *block {
-                let loss = loss(model, index, counts, total, n_words, &mut paths)?;
-                mine.push((loss, index));
+    let mut states: Vec<(Paths, Vec<(f64, usize)>)> = Vec::new();
+    states.resize_with(n_threads.min(blocks.len()).max(1), Default::default);
+    for_each(&mut states, blocks.len(), |(paths, found), item| {
+        control.check()?;
+        for &index in blocks.get(item).copied().unwrap_or_default() {
+            let loss = loss(model, index, counts, total, n_words, paths)?;
+            if !loss.is_nan() {
+                found.try_reserve(1)?;
+                found.push((loss, index));
             }
-            found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
         }
         Ok(())
     })?;
-    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(states.into_iter().flat_map(|(_, found)| found).collect())
 }
 
 fn loss(

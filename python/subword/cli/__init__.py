@@ -1,0 +1,53 @@
+"""The command line: each subcommand parses, calls the public API, and prints.
+
+Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 input
+refused (one line says why), 2 usage, 130 interrupted.
+"""
+
+from typing import Annotated
+
+import typer
+
+import subword
+from subword.cli import count, decode, encode, inspect, train
+from subword.cli.refusals import guarded
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="subword",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"subword {subword.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _subword(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Train, run and inspect subword tokenizers."""
+
+
+app.command("count")(guarded(count.run))
+app.add_typer(train.app, name="train")
+app.command("encode")(guarded(encode.run))
+app.command("decode")(guarded(decode.run))
+app.command("inspect")(guarded(inspect.run))
+
+
+def main() -> None:
+    """Run the command line; the console script ``subword``."""
+    app(prog_name="subword")

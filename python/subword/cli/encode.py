@@ -1,0 +1,133 @@
+"""``subword encode``: text to ids, as it is read."""
+
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal, cast
+
+import numpy as np
+import typer
+
+from subword.atomic_write import whole_file
+from subword.cli.count import total_bytes
+from subword.cli.options import (
+    AddedTokensOption,
+    LoadFormatOption,
+    LoadPatternOption,
+    SpecialOption,
+    TokenizerArgument,
+    exact,
+    files,
+    load_tokenizer,
+)
+from subword.cli.terminal import progress
+from subword.cli.texts import read_parts
+from subword.errors import ArgumentError
+
+__all__ = ["run"]
+
+_IDS_AT_ONCE = 1 << 12
+
+Form = Literal["ids", "json", "npy", "uint32"]
+
+
+def run(
+    tokenizer: TokenizerArgument,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Files or globs, each one text; - is standard input.",
+            show_default="standard input",
+        ),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(help="A text instead of files.", show_default=False)
+    ] = None,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--format",
+            help="ids: a line a text; json: an array a line; npy or uint32: all ids, one after "
+            "another, as a NumPy file or bare little-endian words.",
+        ),
+    ] = "ids",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    special: SpecialOption = "recognize",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write here, whole or not at all.",
+            show_default="standard output",
+        ),
+    ] = None,
+    tokenizer_format: LoadFormatOption = None,
+    pattern: LoadPatternOption = None,
+    special_token: AddedTokensOption = None,
+) -> None:
+    """Encode texts."""
+    if text is not None and sources:
+        raise ArgumentError("both --text and files are given; give one of them")
+    tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
+    with _texts(text, sources or ["-"]) as texts, _opened(output) as file:
+        write = _write_words if form in ("npy", "uint32") else _write_lines
+        ids = (tok.encode_iterable(parts, special=special) for parts in texts)
+        write(file, ids, "json" if as_json else form)
+
+
+@contextmanager
+def _texts(text: str | None, sources: list[str]) -> Iterator[Iterator[Iterable[bytes]]]:
+    """Give each text as its parts, under a progress bar."""
+    if text is not None:
+        yield iter([[exact(text)]])
+        return
+    paths = files(sources)
+    with progress("encoding", "bytes", total_bytes(paths)) as report:
+        done = 0
+
+        def parts(path: Path) -> Iterator[bytes]:
+            nonlocal done
+            for part in read_parts(path):
+                yield part
+                done += len(part)
+                if report is not None:
+                    report(done)
+
+        yield map(parts, paths)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[BinaryIO]:
+    if output is None:
+        yield cast(BinaryIO, sys.stdout.buffer)
+        return
+    with whole_file(output) as file:
+        yield file
+
+
+def _write_lines(file: BinaryIO, texts: Iterable[Iterator[int]], form: Form) -> None:
+    start, comma, end = ("[", ", ", "]\n") if form == "json" else ("", " ", "\n")
+    for ids in texts:
+        file.write(start.encode())
+        before = ""
+        while some := list(islice(ids, _IDS_AT_ONCE)):
+            file.write((before + comma.join(map(str, some))).encode())
+            before = comma
+        file.write(end.encode())
+
+
+def _write_words(file: BinaryIO, texts: Iterable[Iterator[int]], form: Form) -> None:
+    every = (token_id for ids in texts for token_id in ids)
+    if form == "uint32":
+        while some := list(islice(every, _IDS_AT_ONCE)):
+            file.write(np.array(some, "<u4").tobytes())
+        return
+    # The header of a NumPy file says how many there are, so they are gathered first.
+    words = np.frombuffer(array("I", every), np.uint32).astype("<u4", copy=False)
+    header = {"descr": "<u4", "fortran_order": False, "shape": words.shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    file.write(words.data)

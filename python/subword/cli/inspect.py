@@ -1,0 +1,126 @@
+"""``subword inspect``: what a tokenizer holds, and what it does with a text."""
+
+import heapq
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from subword.cli.count import pattern_json
+from subword.cli.options import (
+    AddedTokensOption,
+    JsonOption,
+    LoadFormatOption,
+    LoadPatternOption,
+    TokenizerArgument,
+    exact,
+    files,
+    load_tokenizer,
+)
+from subword.cli.terminal import (
+    print_json,
+    print_rich,
+    print_rows,
+    print_table,
+    shown,
+    token_json,
+)
+from subword.cli.texts import read_parts
+from subword.errors import ArgumentError
+from subword.tokenizer import Tokenizer
+
+__all__ = ["longest_tokens", "run"]
+
+_SHOWN_IDS = 400
+_STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
+
+
+def run(
+    tokenizer: TokenizerArgument,
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A file to encode; - is standard input.", show_default=False),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(help="A text to encode instead.", show_default=False)
+    ] = None,
+    longest: Annotated[int, typer.Option(min=0, help="How many long tokens to print.")] = 10,
+    as_json: JsonOption = False,
+    tokenizer_format: LoadFormatOption = None,
+    pattern: LoadPatternOption = None,
+    special_token: AddedTokensOption = None,
+) -> None:
+    """Show what a tokenizer holds; on a text, bytes per token, MB/s and the tokens."""
+    if text is not None and source is not None:
+        raise ArgumentError("both --text and a file are given; give one of them")
+    tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
+    data = exact(text) if text is not None else None if source is None else _read(source)
+    long = longest_tokens(tok, longest)
+    facts, on_text = _facts(tok), {} if data is None else _on_text(tok, data)
+    if as_json:
+        tokens = [{"id": token_id} | token_json(token) for token_id, token in long]
+        special = {"special_tokens": dict(tok.special_tokens)}
+        measured = {} if data is None else {"text": on_text}
+        print_json(facts | special | {"longest_tokens": tokens} | measured)
+        return
+    print_rows((name.replace("_", " ").removeprefix("n "), value) for name, value in facts.items())
+    if tok.special_tokens:
+        rows = [(token_id, shown(token.encode())) for token, token_id in tok.special_tokens.items()]
+        print_table("special tokens", ("id", "token"), rows)
+    if long:
+        rows3 = [(token_id, len(token), shown(token)) for token_id, token in long]
+        print_table("longest tokens", ("id", "bytes", "token"), rows3)
+    if data is not None:
+        print_rows((name.replace("_", " ").removeprefix("n "), v) for name, v in on_text.items())
+        print_rich(_coloured(tok, data))
+
+
+def longest_tokens(tok: Tokenizer, n: int) -> list[tuple[int, bytes]]:
+    """Give the ids and bytes of the longest tokens, special ones left out; equal ones by id."""
+    special = set(tok.special_tokens.values())
+    ordinary = (
+        (token_id, token) for token_id, token in tok.vocab.items() if token_id not in special
+    )
+    return heapq.nsmallest(n, ordinary, key=lambda row: (-len(row[1]), row[0]))
+
+
+def _read(source: str) -> bytes:
+    return b"".join(part for path in files([source]) for part in read_parts(Path(path)))
+
+
+def _facts(tok: Tokenizer) -> dict[str, Any]:
+    training = getattr(tok.model, "training", None)
+    return {
+        "model": type(tok.model).__name__,
+        "vocab_size": tok.vocab_size,
+        "n_tokens": len(tok.vocab),
+        "n_merges": len(tok.merges),
+        "n_special_tokens": len(tok.special_tokens),
+        "pattern": pattern_json(tok.pattern),
+        "ties": None if training is None else training.ties,
+    }
+
+
+def _on_text(tok: Tokenizer, data: bytes) -> dict[str, Any]:
+    started = time.perf_counter()
+    n_tokens = len(tok.encode_array(data))
+    seconds = time.perf_counter() - started
+    return {
+        "n_bytes": len(data),
+        "n_tokens": n_tokens,
+        "bytes_per_token": round(len(data) / n_tokens, 3) if n_tokens else None,
+        "mb_per_second": round(len(data) / 1e6 / seconds, 1) if seconds else None,
+    }
+
+
+def _coloured(tok: Tokenizer, data: bytes) -> Text:
+    """Give the first tokens with their borders in colour, or as bars where there is none."""
+    line = Text()
+    start = data[: 16 * _SHOWN_IDS]
+    for at, token_id in enumerate(tok.encode_array(start)[:_SHOWN_IDS].tolist()):
+        token = tok.token_bytes(token_id)
+        line.append(token.decode("utf-8", "backslashreplace"), _STYLES[at % len(_STYLES)])
+        line.append("|", "dim")
+    return line

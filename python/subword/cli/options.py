@@ -1,0 +1,129 @@
+"""Arguments and options that several commands take, spelt once."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from subword.corpus import STDIN, resolve_sources
+from subword.errors import ArgumentError
+from subword.formats import load
+from subword.tokenizer import Tokenizer
+
+__all__ = [
+    "AddedTokensOption",
+    "DocumentsOption",
+    "JsonOption",
+    "LoadFormatOption",
+    "LoadPatternOption",
+    "PatternOption",
+    "SourcesArgument",
+    "SpecialOption",
+    "SpecialTokenOption",
+    "ThreadsOption",
+    "TokenizerArgument",
+    "exact",
+    "files",
+    "is_stdin",
+    "load_tokenizer",
+    "one_or_many",
+]
+
+SourcesArgument = Annotated[
+    list[str], typer.Argument(help="Files or globs; - is standard input.", show_default=False)
+]
+TokenizerArgument = Annotated[
+    Path,
+    typer.Argument(metavar="TOKENIZER", help="A tokenizer's file or folder.", show_default=False),
+]
+LoadFormatOption = Annotated[
+    str | None,
+    typer.Option("--tokenizer-format", help="Its format.", show_default="what it looks like"),
+]
+LoadPatternOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern", help="The split pattern, for a format that has none.", show_default=False
+    ),
+]
+AddedTokensOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special-token", help="Special tokens, for a format that has none.", show_default=False
+    ),
+]
+PatternOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern",
+        help="A pattern's name (gpt2, cl100k, …) or a regular expression; several apply in turn.",
+        show_default="gpt2",
+    ),
+]
+SpecialTokenOption = Annotated[
+    list[str] | None,
+    typer.Option("--special-token", help="A reserved string; repeat for more.", show_default=False),
+]
+DocumentsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="How files are cut into documents: file, line, or a separator.",
+        show_default="the first special token, else file",
+    ),
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", help="Threads.", show_default="one a core")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+SpecialOption = Annotated[
+    Literal["recognize", "as_text", "forbid"],
+    typer.Option(help="What text that spells a special token becomes."),
+]
+
+
+def files(sources: list[str]) -> list[Path]:
+    """Give the files of sources, globs in sorted order, all of them checked.
+
+    Raises:
+        SourceError: A file that cannot be opened.
+        ArgumentError: Standard input more than once: it can be read once.
+    """
+    if sources.count("-") > 1:
+        raise ArgumentError("- stands twice among the sources; standard input can be read once")
+    paths: list[Path] = []
+    for source in sources:
+        resolved = resolve_sources(source, stdin=True)
+        paths += getattr(resolved, "paths", ())
+    return paths
+
+
+def load_tokenizer(
+    path: Path, format_: str | None, pattern: list[str] | None, special_tokens: list[str] | None
+) -> Tokenizer:
+    """Load a tokenizer with what its file does not say.
+
+    Raises:
+        SubwordError: As ``subword.load``.
+    """
+    options: dict[str, object] = {}
+    if pattern:
+        options["pattern"] = one_or_many(pattern)
+    if special_tokens:
+        options["special_tokens"] = special_tokens
+    return load(path, format_, **options)
+
+
+def one_or_many(pattern: list[str] | None) -> str | list[str] | None:
+    """Give the pattern as the API takes it: one may be a name, several are expressions."""
+    return pattern[0] if pattern is not None and len(pattern) == 1 else pattern
+
+
+def is_stdin(path: Path) -> bool:
+    """Tell whether a path that ``files`` gave is the standard input."""
+    return path == STDIN
+
+
+def exact(argument: str) -> bytes:
+    """Give an argument's bytes as the shell passed them, be they UTF-8 or not."""
+    return os.fsencode(argument)

@@ -1,0 +1,336 @@
+"""Decoders: data that says how tokens become text again, where they are not simply joined.
+
+A decoder is a tuple of the frozen dataclasses below, applied in turn to the list of tokens;
+what is left is joined. They behave as those of HF tokenizers 0.23.3, ``decoders/``, and
+``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+__all__ = [
+    "BpeSuffix",
+    "ByteFallback",
+    "ByteLevel",
+    "Ctc",
+    "Decoder",
+    "DecoderStep",
+    "Fuse",
+    "Metaspace",
+    "Replace",
+    "SentencePiece",
+    "Strip",
+    "WordPiece",
+    "decode_tokens",
+    "is_byte_token",
+]
+
+_BYTE = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLevel:
+    """Tokens are bytes already; what they join to is the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordPiece:
+    """Join tokens that start with the prefix to the one before, others after a space.
+
+    Attributes:
+        prefix: What tokens inside a word start with.
+        cleanup: Drop the space before ``.``, ``?``, ``!``, ``,`` and English contractions.
+    """
+
+    prefix: str = "##"
+    cleanup: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Metaspace:
+    """Write a space for each mark, and none for the one that was put before the text.
+
+    Attributes:
+        replacement: The mark.
+        add_prefix_space: Whether a mark was put before the text.
+    """
+
+    replacement: str = "▁"
+    add_prefix_space: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ByteFallback:
+    """Make runs of ``<0xXX>`` the bytes they name; U+FFFD for each where they are no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fuse:
+    """Join all tokens to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Drop a character from the ends of each token.
+
+    Attributes:
+        content: The character.
+        start: At most so many at the start.
+        stop: At most so many at the end.
+    """
+
+    content: str = " "
+    start: int = 0
+    stop: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Replace a string in each token.
+
+    Attributes:
+        pattern: What to look for.
+        content: What to put there.
+    """
+
+    pattern: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class BpeSuffix:
+    """Write a space for the suffix that ends a word, and none for the last one.
+
+    Attributes:
+        suffix: The suffix.
+    """
+
+    suffix: str = "</w>"
+
+
+@dataclass(frozen=True, slots=True)
+class Ctc:
+    """Drop repeated tokens and padding, and write a space for the word delimiter.
+
+    Attributes:
+        pad_token: The padding.
+        word_delimiter_token: What stands for a space.
+        cleanup: As in ``WordPiece``.
+    """
+
+    pad_token: str = "<pad>"
+    word_delimiter_token: str = "|"
+    cleanup: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePiece:
+    """Decode as SentencePiece does.
+
+    Attributes:
+        control: Pieces that stand for nothing.
+        unknown: The unknown piece.
+        unknown_surface: What is written for it.
+        byte_fallback: Whether ``<0xXX>`` pieces are bytes.
+        strip_prefix: Whether the space before the text was added and is dropped.
+        strip_all: Whether every space at the start is dropped.
+        as_suffix: Whether the added space stands at the end.
+    """
+
+    control: frozenset[str] = frozenset()
+    unknown: str = "<unk>"
+    unknown_surface: str = " ⁇ "
+    byte_fallback: bool = False
+    strip_prefix: bool = True
+    strip_all: bool = False
+    as_suffix: bool = False
+
+
+DecoderStep = (
+    ByteLevel
+    | WordPiece
+    | Metaspace
+    | ByteFallback
+    | Fuse
+    | Strip
+    | Replace
+    | BpeSuffix
+    | Ctc
+    | SentencePiece
+)
+Decoder = tuple[DecoderStep, ...]
+
+
+def decode_tokens(tokens: Sequence[bytes], decoder: Decoder) -> bytes:
+    """Give the bytes that tokens stand for.
+
+    Args:
+        tokens: The tokens of a text, in order; special ones left out where they shall not show.
+        decoder: The steps.
+
+    Examples:
+        >>> decode_tokens([b"play", b"##ing", b"!"], (WordPiece(),))
+        b'playing!'
+    """
+    parts = list(tokens)
+    for step in decoder:
+        parts = _apply(step, parts)
+    return b"".join(parts)
+
+
+def is_byte_token(token: bytes) -> bool:
+    """Say whether a token names a byte, as ``<0x0A>`` does."""
+    return _BYTE.fullmatch(token) is not None
+
+
+@singledispatch
+def _apply(_step: object, tokens: list[bytes]) -> list[bytes]:
+    """Give the tokens after one step; ``ByteLevel`` and ``Fuse`` only join them."""
+    return [b"".join(tokens)]
+
+
+@_apply.register
+def _(step: WordPiece, tokens: list[bytes]) -> list[bytes]:
+    prefix = step.prefix.encode()
+    parts = []
+    for at, token in enumerate(tokens):
+        if at and token.startswith(prefix):
+            token = token[len(prefix) :]
+        elif at:
+            token = b" " + token
+        parts.append(_cleanup(token) if step.cleanup else token)
+    return parts
+
+
+# The order is that of tokenizers 0.23.3, decoders/wordpiece.rs, `cleanup`.
+_CLEANUP = [
+    (b" .", b"."),
+    (b" ?", b"?"),
+    (b" !", b"!"),
+    (b" ,", b","),
+    (b" ' ", b"'"),
+    (b" n't", b"n't"),
+    (b" 'm", b"'m"),
+    (b" do not", b" don't"),
+    (b" 's", b"'s"),
+    (b" 've", b"'ve"),
+    (b" 're", b"'re"),
+]
+
+
+def _cleanup(text: bytes) -> bytes:
+    for before, after in _CLEANUP:
+        text = text.replace(before, after)
+    return text
+
+
+@_apply.register
+def _(step: Metaspace, tokens: list[bytes]) -> list[bytes]:
+    mark = step.replacement.encode()
+    parts = [token.replace(mark, b" ") for token in tokens]
+    if parts and step.add_prefix_space and parts[0].startswith(b" "):
+        parts[0] = parts[0][1:]
+    return parts
+
+
+@_apply.register
+def _(_step: ByteFallback, tokens: list[bytes]) -> list[bytes]:
+    return _join_bytes(tokens, lambda run: b"\xef\xbf\xbd" * len(run))
+
+
+def _join_bytes(tokens: list[bytes], invalid: Callable[[bytes], bytes]) -> list[bytes]:
+    """Replace runs of byte tokens by their bytes, or by what ``invalid`` gives for them."""
+    parts: list[bytes] = []
+    run = bytearray()
+
+    def flush() -> None:
+        if run:
+            whole = bytes(run)
+            try:
+                whole.decode()
+            except UnicodeDecodeError:
+                whole = invalid(whole)
+            parts.append(whole)
+            run.clear()
+
+    for token in tokens:
+        match = _BYTE.fullmatch(token)
+        if match:
+            run.append(int(match[1], 16))
+        else:
+            flush()
+            parts.append(token)
+    flush()
+    return parts
+
+
+@_apply.register
+def _(step: Strip, tokens: list[bytes]) -> list[bytes]:
+    content = step.content.encode()
+    parts = []
+    for token in tokens:
+        for _ in range(step.start):
+            token = token.removeprefix(content)
+        for _ in range(step.stop):
+            token = token.removesuffix(content)
+        parts.append(token)
+    return parts
+
+
+@_apply.register
+def _(step: Replace, tokens: list[bytes]) -> list[bytes]:
+    return [token.replace(step.pattern.encode(), step.content.encode()) for token in tokens]
+
+
+@_apply.register
+def _(step: BpeSuffix, tokens: list[bytes]) -> list[bytes]:
+    suffix = step.suffix.encode()
+    spaces = [b" "] * (len(tokens) - 1) + [b""]
+    return [token.replace(suffix, space) for token, space in zip(tokens, spaces, strict=True)]
+
+
+@_apply.register
+def _(step: Ctc, tokens: list[bytes]) -> list[bytes]:
+    kept = [token for at, token in enumerate(tokens) if not at or token != tokens[at - 1]]
+    parts = []
+    for token in kept:
+        token = token.replace(step.pad_token.encode(), b"")
+        if step.cleanup:
+            token = _cleanup(token).replace(step.word_delimiter_token.encode(), b" ")
+        parts.append(token)
+    return [part for part in parts if part]
+
+
+@_apply.register
+def _(step: SentencePiece, tokens: list[bytes]) -> list[bytes]:
+    control = {token.encode() for token in step.control}
+    unknown = step.unknown.encode()
+    parts: list[bytes] = []
+    at_start = True
+    for token in tokens:
+        if token in control:
+            parts.append(b"")
+            continue
+        if token == unknown:
+            parts.append(step.unknown_surface.encode())
+            at_start = False
+            continue
+        if step.byte_fallback and _BYTE.fullmatch(token):
+            parts.append(token)
+            at_start = False
+            continue
+        text = token.replace("▁".encode(), b" ")
+        if at_start and not step.as_suffix and (step.strip_prefix or step.strip_all):
+            stripped = text.lstrip(b" ") if step.strip_all else text.removeprefix(b" ")
+            at_start = step.strip_all and not stripped
+            text = stripped
+        else:
+            at_start = False
+        parts.append(text)
+    if step.as_suffix and step.strip_prefix and parts:
+        parts[-1] = parts[-1].removesuffix(b" ")
+    if step.byte_fallback:
+        parts = _join_bytes(parts, lambda run: run.decode("utf-8", "replace").encode())
+    return parts

@@ -1,0 +1,374 @@
+//! What one thread does to encode: cut, normalize, split, recall or run the model.
+
+use crate::error::{Error, Kind, Result};
+use crate::key::Key;
+use crate::memo::{LONGEST, Memo};
+use crate::model::{Scratch, TokenSpan};
+use crate::normalize::alignment::Normalized;
+use crate::parallel::Control;
+use crate::special::SpecialTokens;
+use crate::split::Splitter;
+use crate::split::steps::Pieces;
+use crate::tokenizer::{Cutter, Policy, Tokenizer};
+
+/// Pre-tokens probed together, so that their cache misses overlap.
+const PROBES: usize = 32;
+
+/// A token and where its bytes stand in the text: id, start, end.
+pub type Span = (u32, usize, usize);
+
+/// What one thread works with.
+#[derive(Debug)]
+pub struct Worker<'a> {
+    tokenizer: &'a Tokenizer,
+    memo: Option<Memo>,
+    scratch: Scratch,
+    normalized: Normalized,
+    pieces: Pieces,
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        if let Some(memo) = self.memo.take() {
+            self.tokenizer.pool.give_back(memo);
+        }
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// A worker with a memo of the tokenizer's pool.
+    #[must_use]
+    pub fn new(tokenizer: &'a Tokenizer) -> Self {
+        Self {
+            tokenizer,
+            memo: Some(tokenizer.pool.take()),
+            scratch: Scratch::default(),
+            normalized: Normalized::default(),
+            pieces: Pieces::default(),
+        }
+    }
+
+    /// Whose worker this is.
+    #[must_use]
+    pub fn tokenizer(&self) -> &'a Tokenizer {
+        self.tokenizer
+    }
+
+    /// Append the ids of `text`.
+    ///
+    /// # Errors
+    ///
+    /// `SpecialTokenInText`, `UnencodableText`, `Pattern`, `Memory`, `Interrupted`.
+    pub fn encode(
+        &mut self,
+        text: &[u8],
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let recognized = self.tokenizer.recognized(text, policy)?;
+        recognized.given.cut(text, |start, end, id| match id {
+            Some(id) => {
+                ids.push(id);
+                Ok(())
+            }
+            None => {
+                let segment = text.get(start..end).unwrap_or_default();
+                self.encode_segment(segment, start == 0, &recognized.normalized, ids, control)
+                    .map_err(|error| locate(error, start))
+            }
+        })
+    }
+
+    /// Append the ids of a stretch of text without special tokens; `at_start` says that it
+    /// begins where the text does.
+    ///
+    /// # Errors
+    ///
+    /// `UnencodableText`, `Pattern`, `Memory`, `Interrupted`.
+    pub fn encode_segment(
+        &mut self,
+        text: &[u8],
+        at_start: bool,
+        normalized_tokens: &SpecialTokens,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        if let Some(splitter) = self.tokenizer.plain_splitter() {
+            return self.encode_plain(text, splitter, ids, control);
+        }
+        let mut normalized = std::mem::take(&mut self.normalized);
+        let changed = match &self.tokenizer.parts.normalizer {
+            Some(normalizer) => normalizer.normalize(text, &mut normalized, control)?,
+            None => false,
+        };
+        let view = if changed { normalized.bytes.as_slice() } else { text };
+        normalized_tokens.cut(view, |start, end, id| match id {
+            Some(id) => {
+                ids.push(id);
+                Ok(())
+            }
+            None => {
+                let stretch = view.get(start..end).unwrap_or_default();
+                self.encode_stretch(stretch, at_start && start == 0, ids, control)
+            }
+        })?;
+        self.normalized = normalized;
+        Ok(())
+    }
+
+    fn encode_stretch(
+        &mut self,
+        text: &[u8],
+        at_start: bool,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let steps = match &self.tokenizer.parts.cutter {
+            Cutter::Patterns(splitter) => return self.encode_plain(text, splitter, ids, control),
+            Cutter::Steps(steps) => steps,
+        };
+        let mut pieces = std::mem::take(&mut self.pieces);
+        steps.split(text, at_start, &mut pieces, control)?;
+        let source = if pieces.changed { pieces.text.bytes.as_slice() } else { text };
+        for (at, &(start, end)) in pieces.spans.iter().enumerate() {
+            if at % 1024 == 0 {
+                control.check()?;
+            }
+            self.encode_pretoken(source, start, end, ids)?;
+        }
+        self.pieces = pieces;
+        Ok(())
+    }
+
+    #[inline]
+    fn encode_pretoken(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Some(memo) = &self.memo else { return Ok(()) };
+        let probe = Key::of(text, start, end).map(|key| (key, memo.hash(key)));
+        match probe {
+            Some((key, hash)) if memo.recall(key, hash, ids) => Ok(()),
+            _ => self.encode_missed(text, start, end, probe.unwrap_or_default(), ids),
+        }
+    }
+
+    fn encode_plain(
+        &mut self,
+        text: &[u8],
+        splitter: &Splitter,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut from = 0;
+        splitter.split(text, &mut |ends| {
+            control.check()?;
+            for ends in ends.chunks(PROBES) {
+                from = self.encode_batch(text, from, ends, ids)?;
+            }
+            Ok(())
+        })
+    }
+
+    #[inline]
+    fn encode_batch(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        ids: &mut Vec<u32>,
+    ) -> Result<usize> {
+        let Some(memo) = &self.memo else { return Ok(from) };
+        let mut probes = [(Key::default(), 0u64); PROBES];
+        let mut start = from;
+        for (probe, &end) in probes.iter_mut().zip(ends) {
+            if let Some(key) = Key::of(text, start, end) {
+                let hash = memo.hash(key);
+                memo.prefetch(hash);
+                *probe = (key, hash);
+            }
+            start = end;
+        }
+        start = from;
+        for (&(key, hash), &end) in probes.iter().zip(ends) {
+            let known = self.memo.as_ref().is_some_and(|memo| memo.recall(key, hash, ids));
+            if !known || key.is_none() {
+                self.encode_missed(text, start, end, (key, hash), ids)?;
+            }
+            start = end;
+        }
+        Ok(start)
+    }
+
+    #[inline(never)]
+    fn encode_missed(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        (key, hash): (Key, u64),
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        let pretoken = text.get(start..end).unwrap_or_default();
+        let is_long = key.is_none() && pretoken.len() <= LONGEST;
+        if is_long && self.memo.as_ref().is_some_and(|memo| memo.recall_long(pretoken, ids)) {
+            return Ok(());
+        }
+        let n_before = ids.len();
+        self.tokenizer
+            .parts
+            .model
+            .encode(pretoken, &mut self.scratch, ids)
+            .map_err(|error| locate(error, start))?;
+        let new = ids.get(n_before..).unwrap_or_default();
+        if let Some(memo) = &mut self.memo {
+            if is_long {
+                memo.remember_long(pretoken, new);
+            } else if !key.is_none() {
+                memo.remember(key, hash, new);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ids of `text` and where the bytes of each begin and end in it.
+    ///
+    /// # Errors
+    ///
+    /// As `encode`.
+    pub fn encode_spans(
+        &mut self,
+        text: &[u8],
+        policy: &Policy,
+        control: &Control,
+    ) -> Result<Vec<Span>> {
+        let recognized = self.tokenizer.recognized(text, policy)?;
+        let mut spans = Vec::new();
+        recognized.given.cut(text, |start, end, id| match id {
+            Some(id) => {
+                spans.push((id, start, end));
+                Ok(())
+            }
+            None => {
+                let segment = text.get(start..end).unwrap_or_default();
+                let first = spans.len();
+                self.segment_spans(
+                    segment,
+                    start == 0,
+                    &recognized.normalized,
+                    &mut spans,
+                    control,
+                )
+                .map_err(|error| locate(error, start))?;
+                for span in spans.get_mut(first..).unwrap_or_default() {
+                    (span.1, span.2) = (span.1 + start, span.2 + start);
+                }
+                Ok(())
+            }
+        })?;
+        Ok(spans)
+    }
+
+    fn segment_spans(
+        &mut self,
+        text: &[u8],
+        at_start: bool,
+        normalized_tokens: &SpecialTokens,
+        out: &mut Vec<Span>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut normalized = std::mem::take(&mut self.normalized);
+        let changed = match &self.tokenizer.parts.normalizer {
+            Some(normalizer) => normalizer.normalize(text, &mut normalized, control)?,
+            None => false,
+        };
+        let view = if changed { normalized.bytes.as_slice() } else { text };
+        let first = out.len();
+        normalized_tokens.cut(view, |start, end, id| match id {
+            Some(id) => {
+                out.push((id, start, end));
+                Ok(())
+            }
+            None => {
+                let stretch = view.get(start..end).unwrap_or_default();
+                let first = out.len();
+                self.stretch_spans(stretch, at_start && start == 0, out, control)?;
+                for span in out.get_mut(first..).unwrap_or_default() {
+                    (span.1, span.2) = (span.1 + start, span.2 + start);
+                }
+                Ok(())
+            }
+        })?;
+        if changed {
+            for span in out.get_mut(first..).unwrap_or_default() {
+                (span.1, span.2) = normalized.original_span(span.1, span.2);
+            }
+        }
+        self.normalized = normalized;
+        Ok(())
+    }
+
+    fn stretch_spans(
+        &mut self,
+        text: &[u8],
+        at_start: bool,
+        out: &mut Vec<Span>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        match &self.tokenizer.parts.cutter {
+            Cutter::Patterns(splitter) => {
+                pieces.changed = false;
+                pieces.spans.clear();
+                let mut start = 0;
+                splitter.split(text, &mut |ends| {
+                    control.check()?;
+                    for &end in ends {
+                        pieces.spans.push((start, end));
+                        start = end;
+                    }
+                    Ok(())
+                })?;
+            }
+            Cutter::Steps(steps) => steps.split(text, at_start, &mut pieces, control)?,
+        }
+        let source = if pieces.changed { pieces.text.bytes.as_slice() } else { text };
+        let mut tokens: Vec<TokenSpan> = Vec::new();
+        for &(start, end) in &pieces.spans {
+            tokens.clear();
+            let pretoken = source.get(start..end).unwrap_or_default();
+            let model = &self.tokenizer.parts.model;
+            model
+                .encode_spans(pretoken, &mut self.scratch, &mut tokens)
+                .map_err(|e| locate(e, start))?;
+            for &(id, from, to) in &tokens {
+                let (from, to) = pieces.original_span(start + from as usize, start + to as usize);
+                out.push((id, from, to));
+            }
+        }
+        self.pieces = pieces;
+        Ok(())
+    }
+}
+
+/// Say where in the text an unencodable byte stands.
+pub fn locate(error: Error, start: usize) -> Error {
+    if error.kind != Kind::UnencodableText {
+        return error;
+    }
+    match error.message.split_once(" at byte ") {
+        Some((what, rest)) => {
+            let (at, _) = rest.split_once(' ').unwrap_or((rest, ""));
+            let at = at.parse::<usize>().unwrap_or(0) + start;
+            Error::new(
+                error.kind,
+                format!("{what} at byte {at} of the text is not in the vocabulary"),
+            )
+        }
+        None => error,
+    }
+}

@@ -1,0 +1,547 @@
+import gzip
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zstandard
+from typer.testing import CliRunner
+
+import subword
+from subword.cli import app, main
+from subword.cli.terminal import progress, shown
+
+COMMAND = [sys.executable, "-c", "from subword.cli import main; main()"]
+TEXT = "The cat sat on the mat.\nThe hat, naïve 你好 🌍, sat on the cat.\n" * 8
+SPECIAL = "<|endoftext|>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "corpus.txt").write_text(TEXT + SPECIAL + TEXT, encoding="utf-8")
+    (folder / "empty.txt").write_text("")
+    (folder / "bytes.bin").write_bytes(b"caf\xe9 \xff\x00 " * 3)
+    tok = subword.train_bpe(folder / "corpus.txt", 280, [SPECIAL])
+    subword.save(tok, folder / "tokenizer.json")
+    return folder
+
+
+@pytest.fixture
+def tok(folder: Path) -> subword.Tokenizer:
+    return subword.load(folder / "tokenizer.json")
+
+
+@pytest.fixture(autouse=True)
+def inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+def run(*arguments: object, stdin: bytes | None = None) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+
+
+def done(*arguments: object, stdin: bytes | None = None) -> str:
+    result = run(*arguments, stdin=stdin)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return result.stdout
+
+
+def refused(*arguments: object, stdin: bytes | None = None) -> str:
+    """Run what is refused: exit 1, one line on standard error, nothing on standard output."""
+    result = run(*arguments, stdin=stdin)
+    assert (result.exit_code, result.stdout) == (1, ""), result.output
+    assert result.stderr.startswith("subword: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def process(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], **(pipes | options))
+
+
+def test_the_console_script_is_main() -> None:
+    scripts = [
+        script for script in entry_points(group="console_scripts") if script.name == "subword"
+    ]
+    assert {script.value for script in scripts} == {"subword.cli:main"}
+    assert callable(main)
+
+
+# count
+
+
+def test_count_prints_the_numbers_of_the_api() -> None:
+    printed = json.loads(done("count", "corpus.txt", "--special-token", SPECIAL, "--json"))
+    counts = subword.count("corpus.txt", special_tokens=[SPECIAL])
+    assert printed["n_pretokens"] == len(counts)
+    assert printed["n_occurrences"] == counts.total
+    assert (printed["n_bytes"], printed["n_documents"]) == (counts.n_bytes, 2)
+    assert printed["pattern"] == "gpt2"
+    best = max(counts.values())
+    assert printed["top"][0]["count"] == best
+    assert all(counts[bytes.fromhex(row["bytes"])] == row["count"] for row in printed["top"])
+
+
+def test_count_for_people_shows_the_commonest() -> None:
+    printed = done("count", "corpus.txt", "--top", "3")
+    assert "pretokens" in printed
+    assert "' sat'" in done("count", "corpus.txt", "--top", "9")
+    assert len(done("count", "corpus.txt", "--top", "0").splitlines()) == 4
+
+
+def test_count_reads_globs_gzip_zstd_and_standard_input(folder: Path) -> None:
+    (folder / "packed").mkdir()
+    (folder / "packed" / "a.gz").write_bytes(gzip.compress(TEXT.encode()))
+    (folder / "packed" / "b.zst").write_bytes(zstandard.compress(TEXT.encode()))
+    packed = json.loads(done("count", "packed/*", "--json"))
+    plain = subword.count([TEXT, TEXT])
+    assert (packed["n_bytes"], packed["n_documents"]) == (plain.n_bytes, 2)
+    with process("count", "-", "--json") as started:
+        out, error = started.communicate(TEXT.encode())
+    assert (started.returncode, error) == (0, b"")
+    assert json.loads(out)["n_bytes"] == len(TEXT.encode())
+
+
+def test_count_takes_patterns_in_turn_and_a_cut() -> None:
+    arguments = ("count", "corpus.txt", "--pattern", r"\d+", "--pattern", "[a-z]+", "--documents")
+    printed = json.loads(done(*arguments, "line", "--threads", "1", "--json"))
+    assert printed["pattern"] == [r"\d+", "[a-z]+"]
+    expected = subword.count("corpus.txt", pattern=[r"\d+", "[a-z]+"], documents="line")
+    assert printed["n_pretokens"] == len(expected)
+    assert printed["n_documents"] == expected.n_documents
+
+
+def test_count_writes_a_table_that_train_reads(folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    done("count", "corpus.txt", "--special-token", SPECIAL, "-o", "counts.parquet")
+    counts = subword.count("corpus.txt", special_tokens=[SPECIAL])
+    assert subword.PretokenCounts.load("counts.parquet") == counts
+    done("train", "bpe", "counts.parquet", "--vocab-size", 280, "-o", "from_counts.json")
+    assert subword.load("from_counts.json") == subword.load("tokenizer.json")
+    twice = ("counts.parquet", "counts.parquet", "--vocab-size", 270, "-o", "twice.json", "--json")
+    assert json.loads(done("train", "bpe", *twice))["n_bytes"] == 2 * counts.n_bytes
+    assert "count table" in refused(
+        "train", "bpe", "counts.parquet", "corpus.txt", "--vocab-size", 270, "-o", "x.json"
+    )
+
+
+# train
+
+
+def test_train_is_the_apis_training() -> None:
+    printed = json.loads(
+        done("train", "bpe", "corpus.txt", "--vocab-size", 270, "--special-token", SPECIAL,
+             "--special-token", "<|pad|>", "--pattern", "whitespace", "--ties", "first",
+             "--min-frequency", 2, "--max-token-length", 3, "--threads", 1, "-o", "t.json",
+             "--format", "tokenizer_json", "--json")
+    )  # fmt: skip
+    expected = subword.train_bpe(
+        "corpus.txt", 270, [SPECIAL, "<|pad|>"], pattern="whitespace", ties="first",
+        min_frequency=2, max_token_length=3,
+    )  # fmt: skip
+    assert subword.load("t.json") == expected
+    assert printed["vocab_size"] == 270
+    assert printed["n_merges"] == len(expected.merges) == 12
+    assert printed["stopped_early"] is False
+
+
+def test_train_that_stops_early_says_so_in_one_line() -> None:
+    arguments = ("train", "bpe", "bytes.bin", "--vocab-size", 500, "-o", "early.json", "--json")
+    result = run(*arguments)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["stopped_early"] is True
+    assert result.stderr.startswith("subword: no pair is left")
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_output_names_the_format(folder: Path) -> None:
+    (folder / "both").mkdir()
+    for output in ("t.yaml", "t.json", "both"):
+        done("train", "bpe", "corpus.txt", "--vocab-size", 270, "-o", output)
+    assert subword.load("t.yaml") == subword.load("t.json")
+    assert sorted(os.listdir(folder / "both")) == ["merges.txt", "vocab.json"]  # noqa: PTH208
+    printed = done("encode", "t.json", "--text", "the cat")
+    assert done("encode", "both", "--text", "the cat") == printed
+
+
+# encode and decode
+
+
+def test_encode_gives_the_apis_ids(tok: subword.Tokenizer) -> None:
+    ids = tok.encode(TEXT + SPECIAL + TEXT)
+    assert done("encode", "tokenizer.json", "corpus.txt") == " ".join(map(str, ids)) + "\n"
+    assert json.loads(done("encode", "tokenizer.json", "corpus.txt", "--json")) == ids
+    assert json.loads(
+        done("encode", "tokenizer.json", "--text", "the cat", "--json")
+    ) == tok.encode("the cat")
+
+
+def test_each_file_is_a_text_of_its_own_line(tok: subword.Tokenizer) -> None:
+    lines = done("encode", "tokenizer.json", "corpus.txt", "empty.txt", "bytes.bin").split("\n")
+    assert len(lines) == 4
+    assert lines[1] == lines[3] == ""
+    assert [int(part) for part in lines[2].split()] == tok.encode(b"caf\xe9 \xff\x00 " * 3)
+
+
+def test_encode_writes_words_and_numpy_files(tok: subword.Tokenizer) -> None:
+    ids = tok.encode_array(TEXT + SPECIAL + TEXT)
+    done("encode", "tokenizer.json", "corpus.txt", "--format", "npy", "-o", "ids.npy")
+    loaded = np.load("ids.npy")
+    assert loaded.dtype == np.uint32
+    assert np.array_equal(loaded, ids)
+    done("encode", "tokenizer.json", "corpus.txt", "--format", "uint32", "-o", "ids.bin")
+    assert np.array_equal(np.fromfile("ids.bin", "<u4"), ids)
+    done("encode", "tokenizer.json", "empty.txt", "--format", "npy", "-o", "none.npy")
+    assert np.load("none.npy").shape == (0,)
+
+
+@pytest.mark.parametrize("special", ["recognize", "as_text"])
+def test_encode_treats_special_tokens_as_told(special: Any, tok: subword.Tokenizer) -> None:
+    printed = done("encode", "tokenizer.json", "--text", f"a{SPECIAL}", "--special", special)
+    assert [int(part) for part in printed.split()] == tok.encode(f"a{SPECIAL}", special=special)
+
+
+def test_encode_can_forbid_special_tokens() -> None:
+    arguments = ("encode", "tokenizer.json", "--text", f"a{SPECIAL}", "--special", "forbid")
+    assert SPECIAL in refused(*arguments)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--format", "uint32"]])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_comes_back_through_a_pipe(
+    options: list[str], pack: Any, folder: Path
+) -> None:
+    data = (TEXT * 300 + SPECIAL).encode() + b"\xff\xf0\x9f end"
+    with process("encode", "tokenizer.json", "-", *options) as encoder:
+        ids, error = encoder.communicate(pack(data))
+    assert (encoder.returncode, error) == (0, b"")
+    dtype = ["--dtype", "uint32"] if "uint32" in options else []
+    with process("decode", "tokenizer.json", *dtype) as decoder:
+        text, error = decoder.communicate(ids)
+    assert (decoder.returncode, error) == (0, b"")
+    assert text == data
+
+
+def test_compressed_files_are_encoded_as_their_text(folder: Path, tok: subword.Tokenizer) -> None:
+    (folder / "text.gz").write_bytes(gzip.compress(TEXT.encode()))
+    (folder / "text.zst").write_bytes(zstandard.compress(TEXT.encode()))
+    for name in ("text.gz", "text.zst"):
+        assert json.loads(done("encode", "tokenizer.json", name, "--json")) == tok.encode(TEXT)
+    with process("encode", "tokenizer.json", "-") as encoder:
+        ids, error = encoder.communicate(zstandard.compress(TEXT.encode()))
+    assert (encoder.returncode, ids) == (1, b"")
+    assert b"zstd -dc" in error
+
+
+def test_decode_takes_ids_as_arguments(tok: subword.Tokenizer) -> None:
+    ids = tok.encode(f"the cat{SPECIAL}")
+    assert done("decode", "tokenizer.json", *ids) == f"the cat{SPECIAL}"
+    assert done("decode", "tokenizer.json", *ids, "--skip-special") == "the cat"
+    assert done("decode", "tokenizer.json", stdin=b" \n") == ""
+
+
+def test_numbers_cut_by_a_block_are_read_whole(tok: subword.Tokenizer) -> None:
+    data = b"116" + b" 104\n101" * 30_000
+    assert done("decode", "tokenizer.json", "-", stdin=data) == "t" + "he" * 30_000
+
+
+def test_a_text_that_is_no_utf8_can_be_an_argument(tok: subword.Tokenizer) -> None:
+    with process("encode", "tokenizer.json", "--text", os.fsdecode(b"a\xff")) as encoder:
+        ids, _ = encoder.communicate()
+    assert [int(part) for part in ids.split()] == tok.encode(b"a\xff")
+
+
+def test_a_rank_file_needs_its_pattern_and_special_tokens(tok: subword.Tokenizer) -> None:
+    plain = subword.train_bpe([TEXT], 270)
+    subword.save(plain, "ranks.tiktoken")
+    arguments = ("encode", "ranks.tiktoken", "--text", f"the cat{SPECIAL}")
+    assert "pattern" in refused(*arguments)
+    printed = done(*arguments, "--pattern", "gpt2", "--special-token", SPECIAL)
+    expected = plain.with_special_tokens([SPECIAL]).encode(f"the cat{SPECIAL}")
+    assert [int(part) for part in printed.split()] == expected
+
+
+# inspect
+
+
+def test_inspect_gives_facts_and_what_a_text_becomes(tok: subword.Tokenizer) -> None:
+    printed = json.loads(done("inspect", "tokenizer.json", "corpus.txt", "--longest", 2, "--json"))
+    assert printed["vocab_size"] == 280
+    assert printed["n_merges"] == 23
+    assert printed["special_tokens"] == {SPECIAL: 256}
+    assert printed["pattern"] == "gpt2"
+    longest = sorted(printed["longest_tokens"], key=lambda row: row["id"])
+    lengths = sorted(map(len, (token for token in tok.vocab.values() if token != SPECIAL.encode())))
+    assert sorted(len(row["bytes"]) // 2 for row in longest) == lengths[-2:]
+    n_bytes = len((TEXT + SPECIAL + TEXT).encode())
+    n_tokens = tok.count_tokens(TEXT + SPECIAL + TEXT)
+    assert (printed["text"]["n_bytes"], printed["text"]["n_tokens"]) == (n_bytes, n_tokens)
+    assert printed["text"]["bytes_per_token"] == pytest.approx(n_bytes / n_tokens, abs=1e-3)
+
+
+def test_inspect_for_people_shows_tokens_with_bars_between() -> None:
+    printed = done("inspect", "tokenizer.json", "--text", "[red]zq")
+    assert "[|r|e|d|]|z|q|" in printed
+    assert SPECIAL in printed
+    assert "bytes per token" in printed
+    assert "longest tokens" in printed
+
+
+def test_inspect_of_an_empty_text_divides_by_nothing() -> None:
+    printed = json.loads(done("inspect", "tokenizer.json", "empty.txt", "--json"))
+    assert (printed["text"]["n_tokens"], printed["text"]["bytes_per_token"]) == (0, None)
+
+
+def test_tokens_are_quoted_and_cut() -> None:
+    assert shown(b" a\n") == r"' a\n'"
+    assert shown(b"\xff") == r"b'\xff'"
+    assert len(shown(b"-" * 500)) == 60
+
+
+# what is refused
+
+
+BAD_INPUT = {
+    "count missing.txt": "missing.txt: no such file",
+    "count 'no*.match'": "no file matches",
+    "count .": "a directory",
+    "count empty.txt": "hold no text",
+    "count corpus.txt --pattern '('": "does not compile",
+    "count corpus.txt --threads 0": "n_threads",
+    "count corpus.txt --special-token ''": "special token",
+    "count corpus.txt --documents ''": "separator",
+    "count corpus.txt -o .": "a directory",
+    "count corpus.txt -o nowhere/c.parquet": "make it first",
+    "count - -": "twice",
+    "train bpe missing.txt --vocab-size 300 -o x.json": "no such file",
+    "train bpe corpus.txt --vocab-size 10 -o x.json": "vocab_size is 10",
+    "train bpe empty.txt --vocab-size 300 -o x.json": "no text",
+    "train bpe corpus.txt --vocab-size 300 --min-frequency 0 -o x.json": "min_frequency",
+    "train bpe corpus.txt --vocab-size 256 --special-token '<s>' -o x.json": "need 257",
+    "train bpe corpus.txt --vocab-size 300 --special-token ab --special-token ab -o x": "twice",
+    "train bpe corpus.txt --vocab-size 300 -o x.odd": "'.odd'",
+    "train bpe corpus.txt --vocab-size 300 -o x --format odd": "'odd'",
+    "train bpe corpus.txt --vocab-size 300 -o no/x.json": "make it first",
+    "encode missing.json corpus.txt": "missing.json",
+    "encode corpus.txt corpus.txt": "corpus.txt",
+    "encode tokenizer.json missing.txt": "no such file",
+    "encode tokenizer.json corpus.txt --text x": "one of them",
+    "decode tokenizer.json 280": "280",
+    "decode tokenizer.json 1 99999999999999999999": "99999999999999999999",
+    "decode tokenizer.json 1 2x": "id 1 is '2x'",
+    "decode tokenizer.json 1.5": "whole numbers",
+    "inspect missing.json": "missing.json",
+    "inspect tokenizer.json .": "a directory",
+}
+
+
+@pytest.mark.parametrize("arguments", BAD_INPUT)
+def test_bad_input_is_one_line_and_exit_1(arguments: str, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    assert BAD_INPUT[arguments] in refused(*shlex.split(arguments))
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", [["count"], ["encode", "tokenizer.json"]])
+def test_a_truncated_gzip_is_refused(command: list[str], folder: Path) -> None:
+    (folder / "cut.gz").write_bytes(gzip.compress(os.urandom(3000))[:2000])
+    result = run(*command, "cut.gz", "-o", "never.out")
+    assert result.exit_code == 1
+    assert "cut.gz" in result.stderr
+    assert not (folder / "never.out").exists()
+
+
+def test_wrong_arguments_are_refused_before_the_corpus_is_read(monkeypatch: Any) -> None:
+    def read(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("the corpus was read")
+
+    monkeypatch.setattr("subword.cli.train.count_files", read)
+    train = ("train", "bpe", "corpus.txt", "-o")
+    refused(*train, "x.json", "--vocab-size", 256, "--special-token", "<s>")
+    refused(*train, "x.json", "--vocab-size", 300, "--threads", 0)
+    refused(*train, "x.json", "--vocab-size", 300, "--pattern", "(")
+    refused(*train, "x.odd", "--vocab-size", 300)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_tokenizer_is_not_saved_over_a_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.json")
+    arguments = ("train", "bpe", "corpus.txt", "--vocab-size", 270, "-o", "pipe.json")
+    assert "device or pipe" in refused(*arguments)
+
+
+def test_ids_that_do_not_exist_are_named_with_their_place() -> None:
+    many = b"116 " * 70_000 + b"999"
+    result = run("decode", "tokenizer.json", stdin=many)
+    assert result.exit_code == 1
+    assert "999" in result.stderr
+    assert "after" in result.stderr
+    assert refused("decode", "tokenizer.json", stdin=b"7" * 1_000_000).count("7") < 60
+
+
+def test_words_that_end_within_one_are_refused() -> None:
+    result = run("decode", "tokenizer.json", "--dtype", "uint32", stdin=b"t\0\0\0t")
+    assert (result.exit_code, result.stdout) == (1, "t")
+    assert "1 bytes are left over" in result.stderr
+
+
+WRONG_USAGE = [
+    ["nonsense"],
+    ["count"],
+    ["count", "--top", "-1", "corpus.txt"],
+    ["train", "bpe", "corpus.txt", "-o", "x"],
+    ["train", "magic", "corpus.txt"],
+    ["encode", "tokenizer.json", "--format", "xml"],
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG_USAGE, ids=" ".join)
+def test_wrong_usage_is_exit_2(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr
+
+
+def test_memory_that_cannot_be_had_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_arguments: object, **_options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("subword.cli.count.count", exhausted)
+    assert "out of memory" in refused("count", "corpus.txt")
+
+
+# the ends of pipes
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize(
+    "arguments",
+    [["count", "corpus.txt"], ["encode", "tokenizer.json", "corpus.txt"], ["decode",
+     "tokenizer.json", "116"], ["inspect", "tokenizer.json", "--json"], ["encode",
+     "tokenizer.json", "corpus.txt", "-o", "/dev/full"]],
+)  # fmt: skip
+def test_a_full_disk_is_one_line_and_exit_1(arguments: list[str]) -> None:
+    with open("/dev/full", "wb") as full, process(*arguments, stdout=full) as started:  # noqa: PTH123
+        _, error = started.communicate()
+    assert started.returncode == 1
+    assert error.decode().startswith("subword: ")
+    assert "No space left" in error.decode()
+    assert error.count(b"\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_disk_that_fills_up_leaves_no_half_file(folder: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); "
+    command = [sys.executable, "-c", limit + COMMAND[-1], "encode", "tokenizer.json"]
+    before = sorted(folder.iterdir())
+    for output in ("half.ids", "tokenizer.json"):
+        old = (folder / "tokenizer.json").read_bytes()
+        ended = subprocess.run([*command, "corpus.txt", "-o", output], capture_output=True)
+        assert ended.returncode == 1
+        assert ended.stderr.startswith(b"subword: ")
+        assert sorted(folder.iterdir()) == before
+        assert (folder / "tokenizer.json").read_bytes() == old
+
+
+def test_a_closed_pipe_ends_quietly(folder: Path) -> None:
+    (folder / "long.txt").write_text(TEXT * 3000, encoding="utf-8")
+    for arguments in (["encode", "tokenizer.json", "long.txt"], ["count", "long.txt"]):
+        with process(*arguments) as started:
+            assert started.stdout is not None
+            assert started.stderr is not None
+            if arguments[0] == "encode":
+                started.stdout.read(10)
+            started.stdout.close()
+            error = started.stderr.read()
+        assert (started.returncode, error) == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
+def test_ctrl_c_is_exit_130_without_a_word(folder: Path) -> None:
+    with process("encode", "tokenizer.json", "-") as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        started.stdin.write((TEXT * 40).encode())
+        started.stdin.flush()
+        started.stdout.read(10)  # so it is at work
+        started.send_signal(signal.SIGINT)
+        _, error = started.communicate()
+    assert (started.returncode, error) == (130, b"")
+
+
+# terminals
+
+
+def test_progress_is_off_when_standard_error_is_no_terminal(tmp_path: Path) -> None:
+    with progress("counting", "bytes") as report:
+        assert report is None
+
+
+@pytest.fixture
+def terminal() -> Any:
+    """Give both ends of a terminal."""
+    pty = pytest.importorskip("pty")
+    ends = pty.openpty()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def read_all(end: int) -> str:
+    """Read what a terminal has shown so far."""
+    os.set_blocking(end, False)
+    parts = []
+    try:
+        while part := os.read(end, 1 << 16):
+            parts.append(part)
+    except BlockingIOError:
+        pass
+    return b"".join(parts).decode()
+
+
+def test_a_bar_appears_on_a_terminal_after_a_second(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with process("encode", "tokenizer.json", "-", stderr=inner, env=environment) as started:
+        assert started.stdin is not None
+        seen = ""
+        for _ in range(600):  # however long a busy machine takes to start it
+            started.stdin.write(b"the cat ")
+            started.stdin.flush()
+            time.sleep(0.1)
+            seen += read_all(outer)
+            if "encoding" in seen:
+                break
+        ids, _ = started.communicate()
+    assert started.returncode == 0
+    assert ids
+    assert "encoding" in seen
+
+
+def test_colours_on_a_terminal_and_none_under_no_color(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    plain = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CI")}
+    shows = []
+    for extra in ({}, {"NO_COLOR": "1"}):
+        environment = plain | {"TERM": "xterm-256color", "COLUMNS": "100"} | extra
+        arguments = ("inspect", "tokenizer.json", "--text", "the cat", "--longest", "0")
+        with process(*arguments, stdout=inner, env=environment) as started:
+            _, error = started.communicate()
+        assert (started.returncode, error) == (0, b"")
+        shows.append(read_all(outer))
+    coloured, bare = shows
+    background = "\x1b[30;10"
+    assert background in coloured
+    assert background not in bare
+    assert "|" in bare
