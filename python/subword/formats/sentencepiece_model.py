@@ -27,6 +27,7 @@ __all__ = [
     "TrainerSpec",
     "parse_proto",
     "read_proto",
+    "role_ids",
 ]
 
 ModelType = Literal["unigram", "bpe", "word", "char"]
@@ -61,6 +62,8 @@ class Piece(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainerSpec:
     """What a training left that matters to encoding; an id of -1 is that of no piece.
+
+    The ids are those that training was asked for. ``role_ids`` gives those that the library uses.
 
     Attributes:
         model_type: The algorithm.
@@ -217,6 +220,35 @@ def parse_proto(data: bytes, path: str = "model") -> SentencePieceModel:
         normalizer=NormalizerSpec(**_read_spec(source, specs[3], _NORMALIZER)),  # type: ignore[arg-type]
         denormalizer=NormalizerSpec(**denormalizer) if specs[5] else None,  # type: ignore[arg-type]
     )
+
+
+def role_ids(model: SentencePieceModel) -> dict[str, int]:
+    """Give the ids of the unknown, begin, end and padding pieces, by role.
+
+    A role without a piece is left out. The library finds them by their spelling, and only among
+    pieces of the type that is due, so they can differ from the ids that training was asked for.
+
+    Source: google/sentencepiece 0.2.3, src/sentencepiece_processor.cc, ``unk_id`` to ``pad_id``.
+
+    Examples:
+        >>> pieces = (Piece("<unk>", 0.0, "unknown"), Piece("<pad>", 0.0, "control"))
+        >>> specs = {"trainer": TrainerSpec(), "normalizer": NormalizerSpec(), "denormalizer": None}
+        >>> role_ids(SentencePieceModel(pieces=pieces, **specs))
+        {'unk': 0, 'pad': 1}
+    """
+    trainer = model.trainer
+    wanted: dict[tuple[str, PieceType], str] = {
+        (trainer.pad_piece, "control"): "pad",
+        (trainer.eos_piece, "control"): "eos",
+        (trainer.bos_piece, "control"): "bos",
+        (trainer.unk_piece, "unknown"): "unk",
+    }
+    found = {
+        wanted[piece.text, piece.type]: at
+        for at, piece in enumerate(model.pieces)
+        if (piece.text, piece.type) in wanted
+    }
+    return {role: found[role] for role in ("unk", "bos", "eos", "pad") if role in found}
 
 
 def _read_piece(source: _Source, span: Span) -> Piece:
