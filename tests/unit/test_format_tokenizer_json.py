@@ -168,6 +168,10 @@ def test_splits_are_applied_in_turn(file):
         (changed("model", "subword", to={"version": 2}), "version"),
         (changed("model", "subword", to={"version": 1, "other": 1}), "other"),
         (changed("model", "subword", to=[]), "subword"),
+        (
+            changed("model", "subword", to={"version": 1, "special_in_model": [[]]}),
+            "special_in_model",
+        ),
     ],
 )
 def test_what_is_not_done_is_refused_by_name(root, named, file):
