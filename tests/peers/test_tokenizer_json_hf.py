@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from subword import _core
 from subword.byte_characters import from_characters
 from subword.errors import FormatError
-from subword.formats import tokenizer_json
+from subword.formats import load, tokenizer_json
 from subword.models import Bpe, bpe_from_ranks
 from subword.patterns import NAMED_PATTERNS, resolve_pattern
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
 
 tokenizers = pytest.importorskip("tokenizers", reason="the peer is not installed")
+zstandard = pytest.importorskip("zstandard")
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SPECIAL = ["<|endoftext|>", "<|end|>", "<|end|><|end|>", "two words", "<中>"]
@@ -166,3 +167,15 @@ def test_special_token_spelt_like_another_token_is_refused(tmp_path):
     model = Bpe({byte: bytes([byte]) for byte in range(256)}, ())
     with pytest.raises(FormatError, match="é"):
         tokenizer_json.write(Tokenizer(model, {"é": 256}), tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+def test_real_vocabularies_give_their_ids_in_hf(name, shared, tmp_path):
+    with (shared / "vocab" / name / f"{name}.tiktoken.zst").open("rb") as packed:
+        data = zstandard.ZstdDecompressor().stream_reader(packed).read()
+    (tmp_path / "ranks.tiktoken").write_bytes(data)
+    hf = through_hf(load(tmp_path / "ranks.tiktoken"), tmp_path / "tokenizer.json")
+    for case in json.loads((shared / "golden" / f"{name}.json").read_text())["cases"]:
+        ids = hf.encode(case["t"], add_special_tokens=False).ids
+        assert ids == case.get("ids_sp", case["ids"]), case["t"]
+        assert hf.decode(ids, skip_special_tokens=False) == case["t"]

@@ -83,12 +83,12 @@ def test_ids_of_a_file_of_hf_are_those_of_tokenizers(name, shared, vocabularies)
 
 
 @pytest.mark.parametrize("name", ["gpt2_hf", "deepseek_v3", "cl100k_base"])
-@pytest.mark.parametrize("format", ["tokenizer_json", "yaml"])
-def test_a_real_vocabulary_survives_saving(name, format, vocabularies, tmp_path):
+@pytest.mark.parametrize("kind", ["tokenizer_json", "yaml"])
+def test_a_real_vocabulary_survives_saving(name, kind, vocabularies, tmp_path):
     folder = vocabularies(name)
     tok = load(folder) if name.endswith(("_hf", "_v3")) else load(only_file(folder))
-    save(tok, tmp_path / "saved", format=format)
-    again = load(tmp_path / "saved", format=format)
+    save(tok, tmp_path / "saved", format=kind)
+    again = load(tmp_path / "saved", format=kind)
     assert again == tok
     assert again.model == tok.model
 

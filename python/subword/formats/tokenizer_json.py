@@ -286,7 +286,8 @@ def _with_block(
     refuse_others(block, _BLOCK, place)
     if block.get("version") != 1:
         raise FormatError(f"{place}.version is {block.get('version')!r:.40}; this reads 1")
-    kept = set(checked(block.get("special_in_model"), list, f"{place}.special_in_model"))
+    ids = checked(block.get("special_in_model"), list, f"{place}.special_in_model")
+    kept = {checked(at, int, f"{place}.special_in_model") for at in ids}
     vocab = dict(model.vocab)
     for text, token_id in special.items():
         if token_id in kept:
