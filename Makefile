@@ -32,7 +32,7 @@ demo: build ## train, save, reload, encode and decode on the Python library's ow
 
 test: $(VENV)/.peers ## run every test
 	cargo test --quiet --release
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 lint: build ## format check, types, stub, import order, clippy
 	cargo fmt --check

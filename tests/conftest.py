@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No deadline: a busy machine is not a fault. `slow` is what CI searches.
+# No deadline: a busy machine is not a fault. `slow` is what CI searches, the same examples each
+# time, so that a red run speaks of the change.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fast", max_examples=60, **_COMMON)
-settings.register_profile("slow", max_examples=250, **_COMMON)
+settings.register_profile("slow", max_examples=150, derandomize=True, **_COMMON)
 SLOW = os.environ.get("SUBWORD_SLOW", "0") not in ("", "0")
 settings.load_profile("slow" if SLOW or os.environ.get("CI") else "fast")
 

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 __all__ = [
     "Bpe",
+    "CharacterBpe",
+    "Characters",
     "DocumentReader",
     "Normalizer",
     "PretokenCounter",
@@ -18,6 +20,7 @@ __all__ = [
     "Tokenizer",
     "Unigram",
     "WordPiece",
+    "Words",
     "class_ranges",
     "learn_merges",
     "learn_pieces",

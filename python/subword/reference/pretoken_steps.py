@@ -79,7 +79,8 @@ def _apply(step: data.PretokenStep, piece: Piece, at_start: bool) -> list[Piece]
         case data.UnicodeScripts():
             return _scripts(piece)
         case data.CharDelimiter():
-            return _behave("removed", [([unit], unit.character == step.char) for unit in piece])
+            groups = groupby(piece, lambda unit: unit.character == step.char)
+            return [list(group) for is_delimiter, group in groups if not is_delimiter]
         case data.ByteLevel():
             if step.add_prefix_space and piece[0].character != " ":
                 piece = [piece[0]._replace(character=" "), *piece]
@@ -139,13 +140,11 @@ _JOINS: dict[data.Behavior, tuple[bool, bool] | None] = {
 
 
 def _behave(behavior: data.Behavior, stretches: list[Stretch]) -> list[Piece]:
-    if behavior in {"removed", "contiguous"}:
+    if behavior == "removed":
+        return [list(part) for part, is_match in stretches if not is_match]
+    if behavior == "contiguous":
         groups = groupby(stretches, lambda stretch: stretch[1])
-        return [
-            [unit for part, _ in group for unit in part]
-            for is_match, group in groups
-            if behavior == "contiguous" or not is_match
-        ]
+        return [[unit for part, _ in group for unit in part] for _, group in groups]
     pieces: list[Piece] = []
     before: bool | None = None
     for part, is_match in stretches:
