@@ -6,6 +6,7 @@ mod characters;
 mod corpus;
 mod counts;
 mod normalize;
+mod parts;
 mod split;
 mod text;
 mod tokenizer;

@@ -11,6 +11,7 @@ use super::border::{run_long, to_py_err};
 use super::bpe::{PyBpe, vocabulary_of};
 use super::characters::{CharacterBpe, Characters, Words};
 use super::normalize::{Normalizer, Steps};
+use super::parts::encode_in_parts;
 use super::text::{Text, array, ids_of, list_of, texts_of};
 use super::unigram::Unigram;
 use super::wordpiece::PyWordPiece;
@@ -112,10 +113,16 @@ impl Tokenizer {
     fn encode_text(
         &self,
         py: Python<'_>,
-        text: &Text,
+        text: &Bound<'_, PyAny>,
         special: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<u32>> {
         let policy = policy_of(&self.0, special)?;
+        if let Ok(string) = text.cast::<PyString>()
+            && let Some(ids) = encode_in_parts(py, &self.0, string, &policy)?
+        {
+            return Ok(ids);
+        }
+        let text: Text = text.extract()?;
         let bytes = text.as_ref();
         let encode = |control: &Control| {
             let mut ids = Vec::new();
@@ -173,30 +180,30 @@ impl Tokenizer {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: Text,
+        text: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encode_text(py, &text, special)?)
+        list_of(py, self.encode_text(py, text, special)?)
     }
 
     /// The ids of a text: shape (n_tokens,), uint32.
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
-        text: Text,
+        text: &Bound<'py, PyAny>,
         special: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(array(py, self.encode_text(py, &text, special)?))
+        Ok(array(py, self.encode_text(py, text, special)?))
     }
 
     /// The number of ids of a text.
     fn count_tokens(
         &self,
         py: Python<'_>,
-        text: Text,
+        text: &Bound<'_, PyAny>,
         special: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
-        Ok(self.encode_text(py, &text, special)?.len())
+        Ok(self.encode_text(py, text, special)?.len())
     }
 
     /// Ids of all texts in one array, and the bounds of each: shape (n_texts + 1,), int64.
