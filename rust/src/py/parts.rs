@@ -35,7 +35,8 @@ pub fn encode_in_parts(
         return Ok(None);
     }
     let control = Control::default();
-    let (mut worker, mut ids, mut waiting) = (kernel.worker(), Vec::new(), Vec::new());
+    let (mut worker, mut ids) = (kernel.worker(), Vec::new());
+    let mut waiting: Vec<u8> = Vec::new();
     if ids.try_reserve(n_characters / 4).is_err() {
         return Ok(None);
     }
@@ -46,6 +47,9 @@ pub fn encode_in_parts(
         let part = text.get_item(PySlice::new(py, start as isize, end as isize, 1))?;
         let part = part.cast::<PyString>()?;
         let Ok(utf8) = part.to_str() else { return Ok(None) };
+        if waiting.try_reserve(utf8.len()).is_err() {
+            return Ok(None);
+        }
         waiting.extend_from_slice(utf8.as_bytes());
         let cut = if end == n_characters {
             Some(waiting.len())
