@@ -1,25 +1,27 @@
 """What a model reaches by merging, for formats that hold less than a model does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from subword.errors import FormatError, UnencodableTextError
-from subword.models import Bpe
+from subword.models import Bpe, bpe_from_ranks
+from subword.special_tokens import TokenFlags
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["byte_level_bpe", "whole_first_matters", "without_tokens"]
+__all__ = ["byte_level_bpe", "ranks_of", "whole_first_matters", "without_tokens"]
 
 
-def byte_level_bpe(tokenizer: Tokenizer, what: str) -> Bpe:
+def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()) -> Bpe:
     """Give the model of a tokenizer that is byte-level BPE and nothing besides.
 
     Args:
         tokenizer: What is to be written.
         what: The format, for the message.
+        flags: Names of those fields of ``TokenFlags`` that the format holds.
 
     Raises:
         FormatError: Another model, or a part that the format's writer does not know.
@@ -32,7 +34,10 @@ def byte_level_bpe(tokenizer: Tokenizer, what: str) -> Bpe:
     parts = {
         "a normalizer": bool(tokenizer.normalizer),
         "pre-tokenizer steps": tokenizer.pretokenizer is not None,
-        "flags of special tokens": bool(tokenizer.token_flags),
+        "flags of special tokens": any(
+            replace(given, **dict.fromkeys(flags, False)) != TokenFlags()
+            for given in tokenizer.token_flags.values()
+        ),
         "a template": tokenizer.template != Template(),
         "a decoder": bool(tokenizer.decoder),
     }
@@ -90,3 +95,39 @@ def without_tokens(model: Bpe, special_tokens: Mapping[str, TokenId]) -> Bpe:
         if token_id not in entries or token_id in read or token in made
     }
     return replace(model, vocab=kept)
+
+
+def ranks_of(model: Bpe, what: str) -> dict[bytes, int]:
+    """Give the rank of each token, for formats that hold ranks alone.
+
+    Args:
+        model: Byte-level BPE.
+        what: The format, for the message.
+
+    Raises:
+        FormatError: tiktoken would not make the model's merges of its tokens, in the order of
+            their ids, or would find tokens whole that the model does not.
+    """
+    ranks = {token: token_id for token_id, token in model.vocab.items()}
+    if len(ranks) != len(model.vocab):
+        raise FormatError(f"{what} has one id for each token, but two tokens here are equal")
+    implied = bpe_from_ranks(ranks)
+    given = list(model.merges)
+    at = next(
+        (i for i, (a, b) in enumerate(zip(given, implied.merges, strict=False)) if a != b),
+        min(len(given), len(implied.merges)),
+    )
+    if at < max(len(given), len(implied.merges)):
+        pair = given[at] if at < len(given) else implied.merges[at]
+        left, right = (model.vocab[part] for part in pair)
+        raise FormatError(
+            f"merge {at}, {left!r:.40} + {right!r:.40}, is not what tiktoken would do: it takes "
+            f"merges from the tokens and their ids alone, as {what} does. Write tokenizer.json or "
+            "YAML instead"
+        )
+    if not model.whole_first and whole_first_matters(Tokenizer(implied)):
+        raise FormatError(
+            f"{what} stands for a model that looks whole pre-tokens up first, as tiktoken does, "
+            "which would give this tokenizer other ids: some of its tokens are not made by merges"
+        )
+    return ranks

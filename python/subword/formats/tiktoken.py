@@ -19,8 +19,8 @@ from typing import Final
 from subword.errors import ArgumentError, FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import read_bytes
-from subword.formats.reach import byte_level_bpe, whole_first_matters, without_tokens
-from subword.models import Bpe, bpe_from_ranks
+from subword.formats.reach import byte_level_bpe, ranks_of, without_tokens
+from subword.models import bpe_from_ranks
 from subword.patterns import resolve_pattern
 from subword.special_tokens import assign_ids, check_special_tokens
 from subword.tokenizer import Tokenizer
@@ -170,37 +170,13 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
         OSError: The file cannot be written.
     """
     model = without_tokens(byte_level_bpe(tokenizer, "a rank file"), tokenizer.special_tokens)
-    _check_implied(model)
+    ranks_of(model, "a rank file")
     write_atomically(path, _lines(model.vocab))
 
 
 def _lines(vocab: Mapping[TokenId, bytes]) -> Iterator[bytes]:
     for rank, token in sorted(vocab.items()):
         yield base64.b64encode(token) + f" {rank}\n".encode()
-
-
-def _check_implied(model: Bpe) -> None:
-    ranks = {token: token_id for token_id, token in model.vocab.items()}
-    if len(ranks) != len(model.vocab):
-        raise FormatError("a rank file has one id for each token, but two tokens here are equal")
-    implied = bpe_from_ranks(ranks)
-    given = list(model.merges)
-    at = next(
-        (i for i, (a, b) in enumerate(zip(given, implied.merges, strict=False)) if a != b),
-        min(len(given), len(implied.merges)),
-    )
-    if at < max(len(given), len(implied.merges)):
-        pair = given[at] if at < len(given) else implied.merges[at]
-        left, right = (model.vocab[part] for part in pair)
-        raise FormatError(
-            f"merge {at}, {left!r:.40} + {right!r:.40}, is not what tiktoken would do: it takes "
-            "merges from the tokens and their ids alone. Write tokenizer.json or YAML instead"
-        )
-    if not model.whole_first and whole_first_matters(Tokenizer(implied)):
-        raise FormatError(
-            "tiktoken looks whole pre-tokens up first, which would give this tokenizer other ids: "
-            "some of its tokens are not made by merges"
-        )
 
 
 def _known(data: bytes, encoding: str | None, path: str | PathLike[str]) -> Encoding | None:
