@@ -46,6 +46,7 @@ class CharacterBpe:
         continuing_subword_prefix: str = "",
         end_of_word_suffix: str = "",
         whole_first: bool = False,
+        byte_level: bool = False,
     ) -> CharacterBpe: ...
     @staticmethod
     def from_pieces(

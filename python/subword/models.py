@@ -140,6 +140,8 @@ class CharacterBpe:
         continuing_subword_prefix: What symbols inside a pre-token start with.
         end_of_word_suffix: What the last symbol of a pre-token ends with.
         whole_first: A pre-token that is a token gets its id without merging.
+        byte_level: Whether symbols are bytes, not characters, as in CLIP; tokens are then any
+            bytes, with the prefix and the suffix as they are.
         training: How the merges were learnt, where that is known.
     """
 
@@ -151,6 +153,7 @@ class CharacterBpe:
     continuing_subword_prefix: str = ""
     end_of_word_suffix: str = ""
     whole_first: bool = False
+    byte_level: bool = False
     training: Training | None = field(default=None)
 
 
@@ -276,6 +279,7 @@ def _compiled(model: Model) -> CompiledModel:
                 continuing_subword_prefix=model.continuing_subword_prefix,
                 end_of_word_suffix=model.end_of_word_suffix,
                 whole_first=model.whole_first,
+                byte_level=model.byte_level,
             )
         case Pieces():
             made = [(piece.text, piece.score, piece.kind) for piece in model.pieces]

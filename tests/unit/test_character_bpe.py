@@ -73,9 +73,13 @@ def models(draw):
     prefix = draw(st.sampled_from([b"", b"", b"##", b"a"]))
     suffix = draw(st.sampled_from([b"", b"", b"</w>", b"a"]))
     letters = draw(st.lists(st.sampled_from("abcdé你"), min_size=1, max_size=6, unique=True))
+    byte_level = draw(st.booleans())
+    units = [letter.encode() for letter in letters]
+    if byte_level:
+        units = [bytes([byte]) for byte in b"".join(units)]
     spelled = []
-    for letter in letters:
-        forms = {p + letter.encode() + s for p in (b"", prefix) for s in (b"", suffix)}
+    for unit in units:
+        forms = {p + unit + s for p in (b"", prefix) for s in (b"", suffix)}
         spelled += sorted(forms)
     if draw(st.booleans()):
         spelled += [token.encode() for token in BYTES]
@@ -95,6 +99,7 @@ def models(draw):
         "continuing_subword_prefix": prefix,
         "end_of_word_suffix": suffix,
         "whole_first": draw(st.booleans()),
+        "byte_level": byte_level,
     }
     return tokens, merges, options
 

@@ -137,8 +137,7 @@ def _special_tokens(
         found[token] = (at, checked(entry.get("is_control"), bool, f"{place}.is_control"))
     if len(found) > n_special:
         raise FormatError(
-            f"{path}: {len(found)} special tokens, more than default_num_special_tokens"
-            f"={n_special}"
+            f"{path}: {len(found)} special tokens, more than default_num_special_tokens={n_special}"
         )
     for at in range(len(found), n_special):
         filler = f"<SPECIAL_{at}>"
@@ -148,9 +147,7 @@ def _special_tokens(
     return found
 
 
-def _tokens(
-    entries: list[Any], n_tokens: int, path: str | PathLike[str]
-) -> dict[bytes, int]:
+def _tokens(entries: list[Any], n_tokens: int, path: str | PathLike[str]) -> dict[bytes, int]:
     if not 256 <= n_tokens <= len(entries):
         raise FormatError(
             f"{path}: config asks for {n_tokens} tokens besides the special ones, and vocab holds "

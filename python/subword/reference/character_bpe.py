@@ -52,6 +52,7 @@ def encode(
     continuing_subword_prefix: bytes = b"",
     end_of_word_suffix: bytes = b"",
     whole_first: bool = False,
+    byte_level: bool = False,
     dropout: float = 0.0,
     uniform: Callable[[], float] | None = None,
 ) -> list[int]:
@@ -67,6 +68,7 @@ def encode(
         continuing_subword_prefix: What symbols inside a pre-token begin with.
         end_of_word_suffix: What the last symbol ends with.
         whole_first: Whether a pre-token that is a token is that token.
+        byte_level: Whether symbols are bytes, not characters.
         dropout: The probability with which a pair is passed over when its turn comes.
         uniform: Gives numbers in ``[0, 1)``; needed for ``dropout``.
 
@@ -95,6 +97,7 @@ def encode(
         continuing_subword_prefix=continuing_subword_prefix,
         end_of_word_suffix=end_of_word_suffix,
         whole_first=whole_first,
+        byte_level=byte_level,
         dropout=dropout,
         uniform=uniform,
     )
@@ -112,6 +115,7 @@ def encode_spans(
     continuing_subword_prefix: bytes = b"",
     end_of_word_suffix: bytes = b"",
     whole_first: bool = False,
+    byte_level: bool = False,
     dropout: float = 0.0,
     uniform: Callable[[], float] | None = None,
 ) -> list[Spanned]:
@@ -135,6 +139,7 @@ def encode_spans(
         end_of_word_suffix: What the last symbol ends with.
         whole_first: Whether a pre-token that is a token is that token; with ``dropout`` it is
             not.
+        byte_level: Whether symbols are bytes, not characters.
         dropout: The probability with which a pair is passed over when its turn comes.
         uniform: Gives numbers in ``[0, 1)``; needed for ``dropout``.
 
@@ -154,7 +159,8 @@ def encode_spans(
     if whole_first and not dropout and pretoken in tokens:
         return [(tokens[pretoken], 0, len(pretoken))]
     affixes = (continuing_subword_prefix, end_of_word_suffix)
-    symbols = list(_read(pretoken, tokens, affixes, unk_id, byte_fallback=byte_fallback))
+    units = _units(pretoken, byte_level=byte_level)
+    symbols = list(_read(units, tokens, affixes, unk_id, byte_fallback=byte_fallback))
     ranks = {pair: rank for rank, pair in enumerate(merges)}
 
     def join(left: _Symbol, right: _Symbol) -> tuple[float, _Symbol] | None:
@@ -266,29 +272,28 @@ def uniforms(seed: int) -> Callable[[], float]:
 
 
 def _read(
-    pretoken: bytes,
+    units: Sequence[bytes],
     tokens: Mapping[bytes, int],
     affixes: tuple[bytes, bytes],
     unk_id: int | None,
     *,
     byte_fallback: bool,
 ) -> Iterator[_Symbol]:
-    """Give the symbol of each character, or those of its bytes."""
-    for start, end in _characters(pretoken):
-        character = pretoken[start:end]
-        prefix = affixes[0] if start else b""
-        suffix = affixes[1] if end == len(pretoken) else b""
-        text = prefix + character + suffix
-        fallback = _bytes_of(character, tokens) if byte_fallback else None
-        if text in tokens and _is_utf8(character):
+    """Give the symbol of each character or byte, or those of its bytes."""
+    end = 0
+    for at, unit in enumerate(units):
+        start, end = end, end + len(unit)
+        text = (affixes[0] if start else b"") + unit + (affixes[1] if at + 1 == len(units) else b"")
+        fallback = _bytes_of(unit, tokens) if byte_fallback else None
+        if text in tokens:
             yield _Symbol(text, start, end, tokens[text])
         elif fallback is not None:
-            for at, (token, byte_id) in enumerate(fallback, start=start):
-                yield _Symbol(token, at, at + 1, byte_id)
+            for place, (token, byte_id) in enumerate(fallback, start=start):
+                yield _Symbol(token, place, place + 1, byte_id)
         elif unk_id is not None:
             yield _Symbol(text, start, end, None)
         else:
-            raise UnencodableTextError(f"{character!r} at byte {start} has no token")
+            raise UnencodableTextError(f"{unit!r} at byte {start} has no token")
 
 
 def _merge(
@@ -331,18 +336,12 @@ def _named(symbols: Sequence[_Symbol], unk_id: int | None, *, fuse_unk: bool) ->
         yield pending
 
 
-def _characters(text: bytes) -> Iterator[tuple[int, int]]:
-    """Give the bytes of each code point, and of each byte that is no part of one."""
-    start = 0
-    for character in text.decode("utf-8", "surrogateescape"):
-        is_byte = "\udc80" <= character <= "\udcff"
-        end = start + (1 if is_byte else len(character.encode()))
-        yield start, end
-        start = end
-
-
-def _is_utf8(text: bytes) -> bool:
-    return "\ufffd" not in text.decode(errors="replace") or text == "\ufffd".encode()
+def _units(text: bytes, *, byte_level: bool) -> list[bytes]:
+    """Give the bytes of each code point, each byte that is no part of one by itself."""
+    if byte_level:
+        return [bytes([byte]) for byte in text]
+    characters = text.decode("utf-8", "surrogateescape")
+    return [character.encode("utf-8", "surrogateescape") for character in characters]
 
 
 def _bytes_of(character: bytes, tokens: Mapping[bytes, int]) -> list[tuple[bytes, int]] | None:

@@ -32,6 +32,8 @@ pub struct Options {
     pub end_of_word_suffix: Vec<u8>,
     /// Whether a pre-token that is a token is that token (HF's `ignore_merges`).
     pub whole_first: bool,
+    /// Whether symbols are bytes, not characters, as in CLIP.
+    pub byte_level: bool,
 }
 
 /// A character-level BPE model.
@@ -120,6 +122,7 @@ impl CharacterBpe {
             user_defined: SpecialTokens::new(Vec::new())?,
             neighbours: Neighbours::default(),
             is_cut: !options.whole_first
+                && !options.byte_level
                 && options.continuing_subword_prefix.is_empty()
                 && options.end_of_word_suffix.is_empty(),
             fuses_unknown: options.fuse_unk && options.unk_id.is_some() && !all_bytes,
@@ -133,10 +136,11 @@ impl CharacterBpe {
         let prefix = &self.options.continuing_subword_prefix;
         let mut inside = CodePointTable::new()?;
         for (id, token) in self.vocabulary.tokens() {
-            if let Some(code) = single(token) {
+            if let Some(code) = self.single(token) {
                 self.plain.set(code, id)?;
             }
-            if let Some(code) = token.strip_prefix(prefix.as_slice()).and_then(single) {
+            let without = token.strip_prefix(prefix.as_slice());
+            if let Some(code) = without.and_then(|token| self.single(token)) {
                 inside.set(code, id)?;
             }
         }
@@ -353,7 +357,7 @@ impl CharacterBpe {
         let n_ids = self.vocabulary.n_ids() as u32;
         let (mut at, mut is_plain) = (0, true);
         while at < segment.len() {
-            let (code, n_bytes) = code_point_at(segment, at);
+            let (code, n_bytes) = self.unit_at(segment, at);
             let end = at + n_bytes;
             let symbol = self.symbol(code, at == 0, end == segment.len());
             let place = (start + at) as u32;
@@ -382,6 +386,21 @@ impl CharacterBpe {
         Ok(is_plain)
     }
 
+    /// The code of the character or byte that starts at byte `at`, and its bytes.
+    #[inline(always)]
+    fn unit_at(&self, text: &[u8], at: usize) -> (u32, usize) {
+        if self.options.byte_level {
+            return (text.get(at).copied().map_or(INVALID, u32::from), 1);
+        }
+        code_point_at(text, at)
+    }
+
+    /// The code of the character or byte that is the whole of a token.
+    fn single(&self, token: &[u8]) -> Option<u32> {
+        let (code, n_bytes) = self.unit_at(token, 0);
+        (code < INVALID && n_bytes == token.len()).then_some(code)
+    }
+
     #[inline(always)]
     fn symbol(&self, code: u32, is_first: bool, is_last: bool) -> u32 {
         if is_last && !self.options.end_of_word_suffix.is_empty() {
@@ -394,12 +413,15 @@ impl CharacterBpe {
     }
 
     fn last_symbol(&self, code: u32, is_first: bool) -> u32 {
-        let Some(character) = char::from_u32(code) else { return NO_ID };
         let prefix = self.options.continuing_subword_prefix.as_slice();
         let prefix = if is_first { &[][..] } else { prefix };
-        let mut buffer = [0; 4];
-        let character = character.encode_utf8(&mut buffer).as_bytes();
-        let token = [prefix, character, &self.options.end_of_word_suffix].concat();
+        let mut buffer = [code as u8, 0, 0, 0];
+        let unit = match char::from_u32(code) {
+            _ if self.options.byte_level => buffer.get(..1).unwrap_or_default(),
+            Some(character) => character.encode_utf8(&mut buffer).as_bytes(),
+            None => return NO_ID,
+        };
+        let token = [prefix, unit, &self.options.end_of_word_suffix].concat();
         self.vocabulary.id_of(&token).unwrap_or(NO_ID)
     }
 
@@ -503,12 +525,6 @@ impl CharacterBpe {
 #[must_use]
 pub fn byte_token(byte: u8) -> String {
     format!("<0x{byte:02X}>")
-}
-
-/// The code point that is the whole of a token.
-fn single(token: &[u8]) -> Option<u32> {
-    let (code, n_bytes) = code_point_at(token, 0);
-    (code < INVALID && n_bytes == token.len()).then_some(code)
 }
 
 fn check_length(text: &[u8]) -> Result<u32> {

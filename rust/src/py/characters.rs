@@ -43,7 +43,7 @@ impl CharacterBpe {
     #[new]
     #[pyo3(signature = (
         tokens, merges, *, unk_id=None, fuse_unk=false, byte_fallback=false,
-        continuing_subword_prefix="", end_of_word_suffix="", whole_first=false
+        continuing_subword_prefix="", end_of_word_suffix="", whole_first=false, byte_level=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option of its own in Python")]
     fn new(
@@ -56,6 +56,7 @@ impl CharacterBpe {
         continuing_subword_prefix: &str,
         end_of_word_suffix: &str,
         whole_first: bool,
+        byte_level: bool,
     ) -> PyResult<Self> {
         let options = Options {
             unk_id,
@@ -64,6 +65,7 @@ impl CharacterBpe {
             continuing_subword_prefix: continuing_subword_prefix.into(),
             end_of_word_suffix: end_of_word_suffix.into(),
             whole_first,
+            byte_level,
         };
         detached(py, || characters::CharacterBpe::new(vocabulary_of(&tokens)?, &merges, options))
             .map(|model| Self { model: Arc::new(model) })
