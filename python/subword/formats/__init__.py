@@ -8,7 +8,15 @@ from types import ModuleType
 from typing import Any, Final
 
 from subword.errors import FormatError
-from subword.formats import tiktoken, tokenizer_json, vocab_merges, yaml_file
+from subword.formats import (
+    clip,
+    subword_nmt,
+    tekken,
+    tiktoken,
+    tokenizer_json,
+    vocab_merges,
+    yaml_file,
+)
 from subword.formats.json_file import read_bytes
 from subword.tokenizer import Tokenizer
 
@@ -19,12 +27,21 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "vocab_merges": vocab_merges,
     "yaml": yaml_file,
     "tiktoken": tiktoken,
+    "tekken": tekken,
+    "clip": clip,
+    "subword_nmt": subword_nmt,
 }
 """The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
-subword's YAML; tiktoken's rank files."""
+subword's YAML; tiktoken's rank files; Mistral's ``tekken.json``; CLIP's vocabulary; the codes of
+subword-nmt and fastBPE."""
 
 _SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
-_NAMES: Final = {"tokenizer.json": "tokenizer_json", "vocab.json": "vocab_merges"}
+_NAMES: Final = {
+    "tokenizer.json": "tokenizer_json",
+    "vocab.json": "vocab_merges",
+    "tekken.json": "tekken",
+    "bpe_simple_vocab_16e6.txt.gz": "clip",
+}
 
 
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:  # noqa: A002
@@ -139,6 +156,8 @@ def _told_by_json(data: bytes, path: Path) -> str:
         root = json.loads(data)
     except (ValueError, RecursionError):
         return "tokenizer_json"
+    if isinstance(root.get("config"), dict) and isinstance(root.get("vocab"), list):
+        return "tekken"
     if isinstance(root.get("model"), dict):
         return "tokenizer_json"
     if root and all(type(value) in (int, str) for value in root.values()):

@@ -126,7 +126,7 @@ def _made_of(data: bytes, path: str | PathLike[str], special_tokens: Sequence[st
         CharacterBpe(vocab, tuple(merges), end_of_word_suffix=SUFFIX, byte_level=True),
         special,
         normalizer=(Lowercase(),),
-        pretokenizer=(Split(PATTERN, behavior="removed", invert=True),),
+        pretokenizer=(Split(r"\s+", behavior="removed"), Split(PATTERN)),
         template=Template((TemplatePart(reserved[0]), TemplatePart(), TemplatePart(reserved[1]))),
         decoder=(Replace(SUFFIX, " "),),
     )
