@@ -6,7 +6,7 @@ from os import PathLike
 from subword.decoders import ByteFallback
 from subword.decoders import WordPiece as WordPieceDecoder
 from subword.errors import VocabularyError
-from subword.formats.vocab_merges import read_files
+from subword.formats.vocab_files import read_files
 from subword.models import Bpe, Piece, PieceKind, Unigram, WordPiece, bpe_from_tokens
 from subword.normalizers import NormalizerStep, resolve_normalizer
 from subword.patterns import resolve_pattern
@@ -65,7 +65,7 @@ class BPETokenizer(Tokenizer):
         *,
         pattern: str | Sequence[str] = "gpt2",
     ) -> "BPETokenizer":
-        """Read a vocabulary and merges as GPT-2 writes them; see ``subword.formats.vocab_merges``.
+        """Read a vocabulary and merges; ``subword.formats.vocab_files`` has their shapes.
 
         Raises:
             FormatError: A file that is damaged, with its place.

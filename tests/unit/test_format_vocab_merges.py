@@ -5,7 +5,7 @@ import json
 import pytest
 
 from subword.errors import FormatError, SourceNotFoundError, SubwordError
-from subword.formats import load, vocab_merges
+from subword.formats import load, vocab_files, vocab_merges
 from subword.models import Bpe, bpe_from_ranks
 from subword.named import BPETokenizer
 from subword.patterns import resolve_pattern
@@ -29,30 +29,30 @@ def files(tmp_path):
 
 @pytest.mark.parametrize("vocab", [{"a": 0, "Ġ": 1, "aĠ": 7}, {"0": "a", "1": "Ġ", "7": "aĠ"}])
 def test_either_way_round_is_told_by_the_keys(vocab, files):
-    assert vocab_merges.read_files(*files(vocab, b"a \xc4\xa0")) == (
+    assert vocab_files.read_files(*files(vocab, b"a \xc4\xa0")) == (
         {0: b"a", 1: b" ", 7: b"a "},
         [(b"a", b" ")],
     )
 
 
 def test_digits_as_tokens_are_not_ids(files):
-    vocab, _ = vocab_merges.read_files(*files({"0": 5, "1": 6}, b""))
+    vocab, _ = vocab_files.read_files(*files({"0": 5, "1": 6}, b""))
     assert vocab == {5: b"0", 6: b"1"}
 
 
 def test_other_spellings_are_utf8(files):
     paths = files({"two words": 0, "中": 1, "é": 2}, b"")
-    assert vocab_merges.read_files(*paths)[0] == {0: b"two words", 1: "中".encode(), 2: b"\xe9"}
+    assert vocab_files.read_files(*paths)[0] == {0: b"two words", 1: "中".encode(), 2: b"\xe9"}
 
 
 @pytest.mark.parametrize("merges", [b"", b"#version: 0.2\n", b"#version: 0.2", b"#version 1\r\n"])
 def test_no_merges(merges, files):
-    assert vocab_merges.read_files(*files({"a": 0}, merges)) == ({0: b"a"}, [])
+    assert vocab_files.read_files(*files({"a": 0}, merges)) == ({0: b"a"}, [])
 
 
 @pytest.mark.parametrize("merges", [b"a b", b"a b\n", b"#version: 0.2\na b\n", b"a b\r\n"])
 def test_header_and_last_newline_are_optional(merges, files):
-    assert vocab_merges.read_files(*files({"a": 0, "b": 1, "ab": 2}, merges))[1] == [(b"a", b"b")]
+    assert vocab_files.read_files(*files({"a": 0, "b": 1, "ab": 2}, merges))[1] == [(b"a", b"b")]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_header_and_last_newline_are_optional(merges, files):
 )
 def test_damaged_merges_are_named_by_line(merges, line, files):
     with pytest.raises(FormatError, match=rf"merges\.txt:{line}\b"):
-        vocab_merges.read_files(*files({"a": 0}, merges))
+        vocab_files.read_files(*files({"a": 0}, merges))
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_damaged_merges_are_named_by_line(merges, line, files):
 )
 def test_damaged_vocabularies_are_refused(vocab, files):
     with pytest.raises(FormatError, match=r"vocab\.json"):
-        vocab_merges.read_files(*files(vocab, b""))
+        vocab_files.read_files(*files(vocab, b""))
 
 
 def test_bytes_that_are_no_utf8_are_placed(tmp_path):
     (tmp_path / "vocab.json").write_bytes(b'{"a": 0,\n"\xff": 1}')
     with pytest.raises(FormatError, match=r"vocab\.json:2: byte 10"):
-        vocab_merges.read_files(tmp_path / "vocab.json", tmp_path / "merges.txt")
+        vocab_files.read_files(tmp_path / "vocab.json", tmp_path / "merges.txt")
 
 
 def test_missing_files_are_also_os_errors(tmp_path):

@@ -12,47 +12,23 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
+from subword.byte_characters import to_characters
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
-from subword.formats.json_file import checked, decode_text, read_bytes, read_json
+from subword.formats.json_file import checked, read_json
 from subword.formats.reach import whole_first_matters, without_tokens
+from subword.formats.vocab_files import read_files, token_of
 from subword.models import bpe_from_tokens
 from subword.patterns import NAMED_PATTERNS, pattern_name, resolve_pattern
 from subword.special_tokens import assign_ids, check_special_tokens
 from subword.tokenizer import Tokenizer
 from subword.types import SpecialTokens, TokenId
 
-__all__ = ["read", "read_files", "write"]
+__all__ = ["read", "write"]
 
 _VOCAB, _MERGES, _ADDED = "vocab.json", "merges.txt", "added_tokens.json"
-_ALPHABET = frozenset(BYTE_CHARACTERS)
 _HEADER = b"#version: 0.2\n"
-
-
-def read_files(
-    vocab_path: str | PathLike[str], merges_path: str | PathLike[str]
-) -> tuple[dict[TokenId, bytes], list[tuple[bytes, bytes]]]:
-    """Read a vocabulary and its merges.
-
-    The vocabulary is ``{token: id}``, or ``{id: token}`` where every key is a decimal number
-    and every value a string. A token with a character outside GPT-2's table, as special tokens
-    have, is taken as the UTF-8 of its spelling.
-
-    Args:
-        vocab_path: ``vocab.json``.
-        merges_path: ``merges.txt``; a first line that starts with ``#version`` is skipped.
-
-    Returns:
-        Token of each id, in file order, and pairs of tokens in rank order.
-
-    Raises:
-        FormatError: A damaged file, with its place; two tokens with one id.
-        SourceError: A file that cannot be read.
-    """
-    return _vocabulary(read_json(vocab_path), str(vocab_path)), _merges(merges_path)
 
 
 def read(
@@ -118,61 +94,6 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
     write_atomically(folder / _VOCAB, [_dump(vocab)])
 
 
-def _vocabulary(found: Any, place: str) -> dict[TokenId, bytes]:
-    entries = checked(found, dict, place)
-    if entries and all(type(text) is str for text in entries.values()):
-        pairs = ((_decimal(key, place), text) for key, text in entries.items())
-    else:
-        pairs = ((checked(at, int, f"{place}: {key!r:.40}"), key) for key, at in entries.items())
-    vocab: dict[TokenId, bytes] = {}
-    for token_id, text in pairs:
-        if not 0 <= token_id < 2**32 - 1:
-            raise FormatError(f"{place}: id {token_id} of {text!r:.40} is not from 0 to 2^32-2")
-        if token_id in vocab:
-            raise FormatError(f"{place}: id {token_id} has two tokens, {text!r:.40} is the second")
-        vocab[token_id] = _token(text, place)
-    return vocab
-
-
-def _decimal(key: str, place: str) -> int:
-    if not key.isascii() or not key.isdigit() or len(key) > 10 or str(int(key)) != key:
-        raise FormatError(
-            f"{place}: {key!r:.40} maps to a string; expected {{token: id}}, or {{id: token}} with "
-            "a decimal number for each key"
-        )
-    return int(key)
-
-
-def _token(text: str, place: str) -> bytes:
-    if _ALPHABET.issuperset(text):
-        return from_characters(text)
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise FormatError(f"{place}: token {text!r:.40} has a lone surrogate") from error
-
-
-def _merges(path: str | PathLike[str]) -> list[tuple[bytes, bytes]]:
-    lines = decode_text(read_bytes(path), path).split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    merges: list[tuple[bytes, bytes]] = []
-    for number, line in enumerate(lines, start=1):
-        if number == 1 and line.startswith("#version"):
-            continue
-        # U+000D stands for no byte, so it can only belong to a line ending
-        tokens = line.removesuffix("\r").split(" ")
-        if len(tokens) != 2 or not all(tokens):
-            raise FormatError(
-                f"{path}:{number}: expected two tokens with one space between, got {line!r:.60}"
-            )
-        try:
-            merges.append((from_characters(tokens[0]), from_characters(tokens[1])))
-        except FormatError as error:
-            raise FormatError(f"{path}:{number}: {error}") from None
-    return merges
-
-
 def _added_tokens(path: Path) -> dict[str, TokenId]:
     if not path.exists():
         return {}
@@ -195,7 +116,7 @@ def _spellings(tokenizer: Tokenizer) -> dict[str, TokenId]:
     vocab: dict[str, TokenId] = {}
     for token_id, token in tokenizer.vocab.items():
         text = special.get(token_id)
-        if text is None or _token(text, _VOCAB) != token:
+        if text is None or token_of(text, _VOCAB) != token:
             text = to_characters(token)
         if text in vocab:
             raise FormatError(

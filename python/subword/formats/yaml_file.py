@@ -20,23 +20,19 @@ Tokens stand in single quotes, in which YAML itself changes nothing but a double
 text is UTF-8 as it is; ``\\`` is a backslash, ``\n``, ``\r`` and ``\t`` are line breaks and
 tabs, ``\xNN`` is the byte NN, and ``\u{N}`` a character that does not print. The third part of
 a merge, which only trained tokenizers have, is how often its pair occurred.
-
-Only the part of YAML that such a file needs is read: no anchors, aliases, tags or second
-document, so a short file cannot grow into a large value.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Final, get_args
-
-import yaml
 
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import checked, decode_text, read_bytes, refuse_others
 from subword.formats.reach import byte_level_bpe
+from subword.formats.yaml_text import parse_yaml
 from subword.models import Bpe, Ties, Training, bpe_from_tokens
 from subword.patterns import NAMED_PATTERNS, Pattern, pattern_name
 from subword.tokenizer import Tokenizer
@@ -56,17 +52,11 @@ _FIELDS = {
     "vocab",
     "merges",
 }
-_MAX_DEPTH: Final = 8
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
-_WORDS: Final = {"true": True, "false": False, "null": None}
 _ESCAPES: Final = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE_OF: Final = {character: f"\\{letter}" for letter, character in _ESCAPES.items()}
 _ESCAPE = re.compile(
     r"\\(?:(?P<plain>[\\nrt])|x(?P<byte>[0-9a-f]{2})|u\{(?P<point>[0-9a-f]{1,6})\})|\\"
 )
-
-# The compiled parser where PyYAML has it; both give the same events.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read(path: str | PathLike[str]) -> Tokenizer:
@@ -78,7 +68,7 @@ def read(path: str | PathLike[str]) -> Tokenizer:
         SourceError: The file cannot be read.
     """
     place = str(path)
-    root = checked(_parse(decode_text(read_bytes(path), path), place), dict, place)
+    root = checked(parse_yaml(decode_text(read_bytes(path), path), place), dict, place)
     for name, expected in {"format": "subword", "version": 1, "model": "bpe"}.items():
         if root.get(name) != expected:
             raise FormatError(f"{place}: {name} is {root.get(name)!r:.40}; expected {expected!r}")
@@ -207,81 +197,6 @@ def _pieces(text: str) -> Iterator[bytes]:
                 rf"a backslash at {found.start()} that starts none of \\, \n, \r, \t, \xNN, \u{{N}}"
             )
     yield text[at:].encode()
-
-
-def _parse(text: str, path: str) -> Any:
-    """Parse YAML into dicts, lists, strings, integers, booleans and None."""
-    try:
-        events = yaml.parse(text, Loader=_LOADER)
-        return _compose(events, path)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise FormatError(f"{path}{line}: not YAML: {problem:.80}") from error
-
-
-def _compose(events: Iterable[Any], path: str) -> Any:
-    """Build the one document of a stream of events, without recursion."""
-    root: list[Any] = []
-    add: list[Callable[[Any], None]] = [root.append]
-    n_documents = 0
-    for event in events:
-        place = f"{path}:{event.start_mark.line + 1}"
-        if isinstance(event, yaml.DocumentStartEvent):
-            n_documents += 1
-            if n_documents > 1:
-                raise FormatError(f"{place}: a second YAML document; expected one")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            add.pop()
-        elif isinstance(event, yaml.NodeEvent):
-            value = _node(event, place)
-            add[-1](value)
-            if isinstance(value, list):
-                add.append(value.append)
-            elif isinstance(value, dict):
-                add.append(_Entries(value, place))
-            if len(add) > _MAX_DEPTH:
-                raise FormatError(f"{place}: nested too deep; expected at most {_MAX_DEPTH} levels")
-    return root[0] if root else None
-
-
-class _Entries:
-    """Puts alternating keys and values into a dict."""
-
-    __slots__ = ("entries", "key", "place", "wants_value")
-
-    def __init__(self, entries: dict[Any, Any], place: str) -> None:
-        self.entries, self.place = entries, place
-        self.key: Any = None
-        self.wants_value = False
-
-    def __call__(self, value: Any) -> None:
-        if self.wants_value:
-            self.entries[self.key] = value
-        elif type(value) not in (str, int):
-            raise FormatError(f"{self.place}: a key is {value!r:.40}; expected a name or a number")
-        elif value in self.entries:
-            raise FormatError(f"{self.place}: the key {value!r:.60} stands twice in one mapping")
-        else:
-            self.key = value
-        self.wants_value = not self.wants_value
-
-
-def _node(event: Any, place: str) -> Any:
-    if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-        raise FormatError(f"{place}: anchors and aliases are not read; write the value out")
-    if event.tag is not None:
-        raise FormatError(f"{place}: the tag {event.tag!r:.40} is not read; leave it out")
-    if isinstance(event, yaml.SequenceStartEvent):
-        return []
-    if isinstance(event, yaml.MappingStartEvent):
-        return {}
-    if event.style or not event.implicit[0]:
-        return event.value
-    if _INTEGER.fullmatch(event.value):
-        return int(event.value)
-    return _WORDS.get(event.value, event.value)
 
 
 def _read_vocab(found: Any, place: str) -> dict[TokenId, bytes]:
