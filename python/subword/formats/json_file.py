@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from subword.errors import (
     FormatError,
@@ -17,6 +17,7 @@ __all__ = [
     "Place",
     "checked",
     "decode_text",
+    "open_file",
     "parse_json",
     "read_bytes",
     "read_json",
@@ -39,8 +40,8 @@ _NAMES = {
 }
 
 
-def read_bytes(path: str | PathLike[str]) -> bytes:
-    """Read a whole file.
+def open_file(path: str | PathLike[str]) -> BinaryIO:
+    """Open a file for reading bytes.
 
     Raises:
         SourceNotFoundError: Nothing is at the path.
@@ -48,7 +49,7 @@ def read_bytes(path: str | PathLike[str]) -> bytes:
         SourceError: The file cannot be read.
     """
     try:
-        return Path(path).read_bytes()
+        return Path(path).open("rb")
     except FileNotFoundError as error:
         raise SourceNotFoundError(error.errno, "no file is at this path", str(path)) from error
     except IsADirectoryError as error:
@@ -59,6 +60,15 @@ def read_bytes(path: str | PathLike[str]) -> bytes:
         raise SourceNotFoundError(f"{str(path)!r:.80} cannot be a path: {error}") from error
     except OSError as error:
         raise SourceError(error.errno, error.strerror, str(path)) from error
+
+
+def read_bytes(path: str | PathLike[str]) -> bytes:
+    """Read a whole file. Raises as ``open_file``."""
+    with open_file(path) as file:
+        try:
+            return file.read()
+        except OSError as error:
+            raise SourceError(error.errno, error.strerror, str(path)) from error
 
 
 def decode_text(data: bytes, path: str | PathLike[str]) -> str:
