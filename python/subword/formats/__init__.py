@@ -8,7 +8,13 @@ from types import ModuleType
 from typing import Any, Final
 
 from subword.errors import FormatError
-from subword.formats import tiktoken, tokenizer_json, vocab_merges, yaml_file
+from subword.formats import (
+    sentencepiece_model,
+    tiktoken,
+    tokenizer_json,
+    vocab_merges,
+    yaml_file,
+)
 from subword.formats.json_file import read_bytes
 from subword.tokenizer import Tokenizer
 
@@ -19,11 +25,14 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "vocab_merges": vocab_merges,
     "yaml": yaml_file,
     "tiktoken": tiktoken,
+    "sentencepiece": sentencepiece_model,
 }
 """The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
-subword's YAML; tiktoken's rank files."""
+subword's YAML; tiktoken's rank files; SentencePiece's models."""
 
 _SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
+# Files of these names are told by content first: Llama 3's tokenizer.model is a rank file.
+_SENTENCEPIECE_SUFFIXES: Final = (".model", ".spm")
 _NAMES: Final = {"tokenizer.json": "tokenizer_json", "vocab.json": "vocab_merges"}
 
 
@@ -65,8 +74,9 @@ def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = N
     Args:
         tokenizer: What to write.
         path: A file; or, for ``vocab.json`` and ``merges.txt``, a folder.
-        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml`` and ``.tiktoken`` say it,
-            ``.json`` is ``tokenizer_json``, and a folder that exists is ``vocab_merges``.
+        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml``, ``.tiktoken`` and
+            ``.model`` say it, ``.json`` is ``tokenizer_json``, and a folder that exists is
+            ``vocab_merges``.
 
     Raises:
         FormatError: A format that is unknown or cannot be told, or that cannot hold the
@@ -96,10 +106,12 @@ def _told_by_name(path: Path) -> str:
                 "format="
             )
         return "tokenizer_json"
+    if suffix in _SENTENCEPIECE_SUFFIXES:
+        return "sentencepiece"
     if suffix not in _SUFFIXES:
         raise FormatError(
-            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml or .tiktoken, "
-            f"an existing folder, or pass format= one of {', '.join(FORMATS)}"
+            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml, .tiktoken or "
+            f".model, an existing folder, or pass format= one of {', '.join(FORMATS)}"
         )
     return _SUFFIXES[suffix]
 
@@ -130,6 +142,8 @@ def _told_by_file(path: Path) -> str:
         found.append("yaml")
     if _is_rank_line(start.split(b"\n")[0]):
         found.append("tiktoken")
+    elif suffix in _SENTENCEPIECE_SUFFIXES or sentencepiece_model.is_model(data):
+        found.append("sentencepiece")
     return _only(found, f"{path}: the file", f"one of {', '.join(FORMATS)}")
 
 
