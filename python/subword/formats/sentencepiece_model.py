@@ -154,6 +154,9 @@ def _decoder(model: SentencePieceModel) -> decoders.Decoder:
         byte_fallback=model.trainer.byte_fallback,
         strip_prefix=spec.add_dummy_prefix,
         strip_all=spec.remove_extra_whitespaces,
-        as_suffix=model.trainer.treat_whitespace_as_suffix,
     )
-    return (step,)
+    last = model.denormalizer
+    if last is None or not last.precompiled_charsmap:
+        return (step,)
+    steps = (Charsmap(last.precompiled_charsmap), _spaces(last, as_suffix=False))
+    return (step, decoders.Normalize(steps))
