@@ -7,43 +7,15 @@ import pytest
 from subword import load
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="the peers group is not installed")
-zstandard = pytest.importorskip("zstandard")
-
-NAMES = [
-    "albert_sp",
-    "kh_deberta_v3_test_vocab",
-    "kh_gemma3_test_vocab",
-    "kh_gemma_test_vocab",
-    "kh_phi3_test_vocab",
-    "kh_t5_test_vocab",
-    "kh_xlm_roberta_test_vocab",
-    "mistral_v1",
-    "mistral_v3",
-    "mistral_v7",
-    "seqio_test_sp",
-    "spm_test_en",
-    "spm_test_ja",
-    "xlnet_sp",
-]
 
 
-def model_bytes(shared, name):
-    """The content of a model file by the name of its golden file."""
-    if name.startswith("kh_"):
-        path = shared / "vocab" / "keras_hub_spm" / f"{name.removeprefix('kh_')}.spm.zst"
-    else:
-        (path,) = (shared / "vocab" / name).glob("*.model.zst")
-    with path.open("rb") as packed:
-        return zstandard.ZstdDecompressor().stream_reader(packed).read()
-
-
-@pytest.fixture(scope="module", params=NAMES)
-def model(request, shared, tmp_path_factory):
+@pytest.fixture(scope="module")
+def model(sentencepiece_model, shared, tmp_path_factory):
     """Golden cases, our tokenizer and sentencepiece's of one model."""
-    data = model_bytes(shared, request.param)
+    name, data = sentencepiece_model
     path = tmp_path_factory.mktemp("model") / "tokenizer.model"
     path.write_bytes(data)
-    golden = json.loads((shared / "golden" / f"{request.param}.json").read_bytes())
+    golden = json.loads((shared / "golden" / f"{name}.json").read_bytes())
     assert len(golden["cases"]) > 300
     theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
     return golden, load(path), theirs

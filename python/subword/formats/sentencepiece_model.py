@@ -9,14 +9,19 @@ fallback they are kept, where sentencepiece puts U+FFFD.
 Source: google/sentencepiece 0.2.3, src/sentencepiece_processor.cc and src/model_interface.cc.
 """
 
+from collections.abc import Iterator
 from os import PathLike
 
 from subword import decoders
 from subword.errors import FormatError, VocabularyError
+from subword.formats.atomic import write_atomically
+from subword.formats.json_file import read_bytes
+from subword.formats.sentencepiece_parts import check_equal, model_of, to_sentencepiece
 from subword.formats.sentencepiece_proto import (
     NormalizerSpec,
     SentencePieceModel,
-    read_proto,
+    format_proto,
+    parse_proto,
     role_ids,
 )
 from subword.models import Model, Piece, Pieces, Unigram
@@ -25,7 +30,7 @@ from subword.special_tokens import TokenFlags
 from subword.templates import Template, TemplatePart
 from subword.tokenizer import Tokenizer
 
-__all__ = ["is_model", "read", "tokenizer_of"]
+__all__ = ["faults", "is_model", "read", "to_sentencepiece", "tokenizer_of", "write"]
 
 _BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
@@ -42,12 +47,34 @@ def read(path: str | PathLike[str]) -> Tokenizer:
             what ``parse_proto`` refuses.
         SourceError: The file cannot be read.
     """
-    model = read_proto(path)
-    _check(model, str(path))
+    data = read_bytes(path)
+    model = parse_proto(data, str(path))
+    for at, message in faults(model):
+        offset = (*model.offsets, len(data))[at]
+        raise FormatError(f"{path}: byte {offset}: {message}; sentencepiece refuses it too")
     try:
         return tokenizer_of(model)
     except (VocabularyError, FormatError) as error:
         raise FormatError(f"{path}: {error}") from error
+
+
+def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
+    """Write a model that sentencepiece loads, and that gives the same ids there.
+
+    Begin and end pieces are those of the template; without a template they are the control pieces
+    of sentencepiece's own names, ``<s>`` and ``</s>``. Scores are rounded to 32 bits, as the model
+    itself rounds them.
+
+    Raises:
+        FormatError: The format cannot hold the tokenizer, with the part that it cannot hold;
+            ``to_sentencepiece`` gives a tokenizer that it can.
+        OSError: The file cannot be written.
+    """
+    model = model_of(tokenizer, str(path))
+    for _, message in faults(model):
+        raise FormatError(f"{path}: {message}; sentencepiece would refuse the file")
+    check_equal(tokenizer, tokenizer_of(model), str(path))
+    write_atomically(path, [format_proto(model)])
 
 
 def is_model(data: bytes) -> bool:
@@ -76,34 +103,29 @@ def tokenizer_of(model: SentencePieceModel) -> Tokenizer:
     )
 
 
-def _check(model: SentencePieceModel, path: str) -> None:
-    def refuse(at: int, message: str) -> FormatError:
-        offset = model.offsets[at] if at < len(model.offsets) else "the end"
-        return FormatError(f"{path}: byte {offset}: {message}; sentencepiece refuses it too")
+def faults(model: SentencePieceModel) -> Iterator[tuple[int, str]]:
+    """Give what sentencepiece, too, would refuse: the number of the piece, and what is wrong.
 
+    What is wrong with none has the number after the last.
+    """
     unknown = [at for at, piece in enumerate(model.pieces) if piece.type == "unknown"]
+    behind = len(model.pieces)
     if not unknown:
-        raise refuse(
-            len(model.pieces),
-            f"none of {len(model.pieces)} pieces is the unknown one; expected one",
-        )
-    if len(unknown) > 1:
-        text = model.pieces[unknown[1]].text
-        raise refuse(unknown[1], f"piece {unknown[1]}, {text!r:.40}, is a second unknown piece")
-    spelled = {piece.text for piece in model.pieces if piece.type == "byte"}
+        yield behind, f"none of {behind} pieces is the unknown one; expected one"
+    for at in unknown[1:]:
+        yield at, f"piece {at}, {model.pieces[at].text!r:.40}, is a second unknown piece"
+    spelled = set()
     for at, piece in enumerate(model.pieces):
-        if piece.type == "byte" and piece.text not in _BYTES:
-            raise refuse(
-                at, f"piece {at}, {piece.text!r:.40}, is a byte; expected '<0x00>' to '<0xFF>'"
-            )
-        if piece.type == "byte" and not model.trainer.byte_fallback:
-            raise refuse(at, f"piece {at}, {piece.text!r:.40}, is a byte, but byte_fallback is off")
+        if piece.type != "byte":
+            continue
+        spelled.add(piece.text)
+        if piece.text not in _BYTES:
+            yield at, f"piece {at}, {piece.text!r:.40}, is a byte; expected '<0x00>' to '<0xFF>'"
+        if not model.trainer.byte_fallback:
+            yield at, f"piece {at}, {piece.text!r:.40}, is a byte, but byte_fallback is off"
     missing = sorted(_BYTES - spelled) if model.trainer.byte_fallback else []
     if missing:
-        raise refuse(
-            len(model.pieces),
-            f"byte_fallback is on, but {len(missing)} byte pieces are missing, {missing[0]} first",
-        )
+        yield behind, f"byte_fallback is on, but {len(missing)} byte pieces lack, as {missing[0]}"
 
 
 def _model(model: SentencePieceModel) -> Model:
@@ -121,7 +143,8 @@ def _normalizer(model: SentencePieceModel) -> Normalizer:
     if spec.precompiled_charsmap:
         keep = [piece.text for piece in model.pieces if piece.type == "user_defined"]
         steps.append(Charsmap(spec.precompiled_charsmap, keep=tuple(keep)))
-    steps.append(_spaces(spec, as_suffix=model.trainer.treat_whitespace_as_suffix))
+    if spec.add_dummy_prefix or spec.remove_extra_whitespaces or spec.escape_whitespaces:
+        steps.append(_spaces(spec, as_suffix=model.trainer.treat_whitespace_as_suffix))
     return tuple(steps)
 
 
