@@ -5,10 +5,14 @@ what is left is joined. They behave as those of HF tokenizers 0.23.3, ``decoders
 ``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``.
 """
 
+import codecs
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import lru_cache, singledispatch
+
+from subword import _core
+from subword.normalizers import Normalizer
 
 __all__ = [
     "BpeSuffix",
@@ -19,14 +23,17 @@ __all__ = [
     "DecoderStep",
     "Fuse",
     "Metaspace",
+    "Normalize",
     "Replace",
     "SentencePiece",
+    "SentencePieceDecoding",
     "Strip",
     "WordPiece",
     "decode_tokens",
     "is_byte_token",
 ]
 
+_MARK = "▁".encode()
 _BYTE = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -134,9 +141,8 @@ class SentencePiece:
         unknown: The unknown piece.
         unknown_surface: What is written for it.
         byte_fallback: Whether ``<0xXX>`` pieces are bytes.
-        strip_prefix: Whether the space before the text was added and is dropped.
-        strip_all: Whether every space at the start is dropped.
-        as_suffix: Whether the added space stands at the end.
+        strip_prefix: Whether the text loses the one space that starts it.
+        strip_all: Whether it loses one of each token until a token is left with text.
     """
 
     control: frozenset[str] = frozenset()
@@ -145,7 +151,17 @@ class SentencePiece:
     byte_fallback: bool = False
     strip_prefix: bool = True
     strip_all: bool = False
-    as_suffix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize:
+    """Join all tokens and normalize the text, as SentencePiece's denormalizer.
+
+    Attributes:
+        steps: What is done to the text.
+    """
+
+    steps: Normalizer
 
 
 DecoderStep = (
@@ -159,6 +175,7 @@ DecoderStep = (
     | BpeSuffix
     | Ctc
     | SentencePiece
+    | Normalize
 )
 Decoder = tuple[DecoderStep, ...]
 
@@ -305,32 +322,74 @@ def _(step: Ctc, tokens: list[bytes]) -> list[bytes]:
 
 @_apply.register
 def _(step: SentencePiece, tokens: list[bytes]) -> list[bytes]:
-    control = {token.encode() for token in step.control}
-    unknown = step.unknown.encode()
-    parts: list[bytes] = []
-    at_start = True
-    for token in tokens:
-        if token in control:
-            parts.append(b"")
-            continue
-        if token == unknown:
-            parts.append(step.unknown_surface.encode())
-            at_start = False
-            continue
-        if step.byte_fallback and _BYTE.fullmatch(token):
-            parts.append(token)
-            at_start = False
-            continue
-        text = token.replace("▁".encode(), b" ")
-        if at_start and not step.as_suffix and (step.strip_prefix or step.strip_all):
-            stripped = text.lstrip(b" ") if step.strip_all else text.removeprefix(b" ")
-            at_start = step.strip_all and not stripped
-            text = stripped
-        else:
-            at_start = False
-        parts.append(text)
-    if step.as_suffix and step.strip_prefix and parts:
-        parts[-1] = parts[-1].removesuffix(b" ")
-    if step.byte_fallback:
-        parts = _join_bytes(parts, lambda run: run.decode("utf-8", "replace").encode())
-    return parts
+    decoding = SentencePieceDecoding(step)
+    parts = [decoding.push(token) for token in tokens]
+    return [*parts, decoding.finish()]
+
+
+class SentencePieceDecoding:
+    """Give the text of SentencePiece's tokens one by one, each as soon as it is settled.
+
+    Of bytes that are no UTF-8, each becomes U+FFFD.
+    """
+
+    def __init__(self, step: SentencePiece) -> None:
+        """Start a text."""
+        self._step = step
+        self._special = _special_pieces(step)
+        self._run = bytearray()
+        self._at_start = step.strip_prefix or step.strip_all
+
+    def push(self, token: bytes) -> bytes:
+        """Take a token; give the text that no later one can change."""
+        byte = _BYTE.fullmatch(token) if self._step.byte_fallback else None
+        if byte:
+            self._run.append(int(byte[1], 16))
+            return self._settle(final=False)
+        before = self._settle(final=True) if self._run else b""
+        text = self._special.get(token)
+        if text is None:
+            text = token.replace(_MARK, b" ")
+            if self._at_start and text.startswith(b" "):
+                text = text[1:]
+                self._at_start = self._step.strip_all
+        if text:
+            self._at_start = False
+        return before + text
+
+    def finish(self) -> bytes:
+        """Give what is left: U+FFFD for each byte of an unfinished character."""
+        return self._settle(final=True)
+
+    def _settle(self, *, final: bool) -> bytes:
+        settled = bytearray()
+        while self._run:
+            try:
+                _, n_bytes = codecs.utf_8_decode(self._run, "strict", final)
+            except UnicodeDecodeError as error:
+                settled += self._run[: error.start] + b"\xef\xbf\xbd"
+                del self._run[: error.start + 1]
+                continue
+            settled += self._run[:n_bytes]
+            del self._run[:n_bytes]
+            break
+        if settled:
+            self._at_start = False
+        return bytes(settled)
+
+
+@lru_cache(maxsize=8)
+def _special_pieces(step: SentencePiece) -> dict[bytes, bytes]:
+    """Give what the pieces become that do not stand for themselves."""
+    special = {token.encode(): b"" for token in step.control}
+    return special | {step.unknown.encode(): step.unknown_surface.encode()}
+
+
+@_apply.register
+def _(step: Normalize, tokens: list[bytes]) -> list[bytes]:
+    return [_compiled(step.steps).normalize(b"".join(tokens))[0]]
+
+
+@lru_cache(maxsize=8)
+def _compiled(steps: Normalizer) -> _core.Normalizer:
+    return _core.Normalizer(list(steps))

@@ -37,6 +37,12 @@ NAMED_PATTERNS: Final[dict[str, Pattern]] = {
         rf"|{_O200K_PREFIX}{_UPPER}+{_LOWER}*{_O200K_CONTRACTION}"
         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
+    # mistral-common 1.13.1, data/tekken_240911.json, config.pattern: o200k with single digits
+    # and without contractions.
+    "tekken": (
+        rf"{_O200K_PREFIX}{_UPPER}*{_LOWER}+|{_O200K_PREFIX}{_UPPER}+{_LOWER}*"
+        r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
     # meta-llama/llama-models, models/llama3/tokenizer.py, pat_str.
     "llama3": (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"

@@ -3,7 +3,14 @@
 import codecs
 from collections.abc import Callable
 
-from subword.decoders import Decoder, decode_tokens, is_byte_token
+from subword.decoders import (
+    Decoder,
+    Normalize,
+    SentencePiece,
+    SentencePieceDecoding,
+    decode_tokens,
+    is_byte_token,
+)
 from subword.types import TokenId
 
 __all__ = ["StreamDecoder"]
@@ -30,6 +37,9 @@ class StreamDecoder:
         # depends on the one before it, and a run of byte tokens on all of the run.
         self._given: list[bytes] = []
         self._waiting: list[bytes] = []
+        self._pieces = self._start()
+        # What normalizes a text may look at all of it.
+        self._is_held = any(isinstance(step, Normalize) for step in decoder)
 
     def push(self, token_id: TokenId) -> str:
         """Take an id; give the text that is complete with it.
@@ -40,16 +50,23 @@ class StreamDecoder:
         token = self._token_bytes(token_id)
         if not self._steps:
             return self._utf8.decode(token)
+        if self._pieces:
+            return self._utf8.decode(self._pieces.push(token))
         self._waiting.append(token)
-        return "" if is_byte_token(token) else self._give()
+        return "" if self._is_held or is_byte_token(token) else self._give()
 
     def finish(self) -> str:
         """Give what is left: U+FFFD for the bytes of an unfinished character, else nothing."""
         rest = self._give() if self._waiting else ""
-        rest += self._utf8.decode(b"", final=True)
+        rest += self._utf8.decode(self._pieces.finish() if self._pieces else b"", final=True)
         self._utf8.reset()
         self._given = []
+        self._pieces = self._start()
         return rest
+
+    def _start(self) -> SentencePieceDecoding | None:
+        step = self._steps[0] if len(self._steps) == 1 else None
+        return SentencePieceDecoding(step) if isinstance(step, SentencePiece) else None
 
     def _give(self) -> str:
         before = decode_tokens(self._given, self._steps)

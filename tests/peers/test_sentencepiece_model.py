@@ -2,7 +2,7 @@
 
 import pytest
 
-from subword.formats.sentencepiece_model import parse_proto, role_ids
+from subword.formats.sentencepiece_proto import parse_proto, role_ids
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="the peer is not installed")
 zstandard = pytest.importorskip("zstandard")

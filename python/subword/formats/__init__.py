@@ -10,6 +10,8 @@ from typing import Any, Final
 from subword.errors import FormatError
 from subword.formats import (
     clip,
+    gguf,
+    sentencepiece_model,
     subword_nmt,
     tekken,
     tiktoken,
@@ -27,15 +29,24 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "vocab_merges": vocab_merges,
     "yaml": yaml_file,
     "tiktoken": tiktoken,
+    "sentencepiece": sentencepiece_model,
     "tekken": tekken,
     "clip": clip,
     "subword_nmt": subword_nmt,
+    "gguf": gguf,
 }
 """The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
-subword's YAML; tiktoken's rank files; Mistral's ``tekken.json``; CLIP's vocabulary; the codes of
-subword-nmt and fastBPE."""
+subword's YAML; tiktoken's rank files; SentencePiece's models; Mistral's ``tekken.json``; CLIP's
+vocabulary; the codes of subword-nmt and fastBPE; the vocabulary of a GGUF file."""
 
-_SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
+_SUFFIXES: Final = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".tiktoken": "tiktoken",
+    ".gguf": "gguf",
+}
+# Files of these names are told by content first: Llama 3's tokenizer.model is a rank file.
+_SENTENCEPIECE_SUFFIXES: Final = (".model", ".spm")
 _NAMES: Final = {
     "tokenizer.json": "tokenizer_json",
     "vocab.json": "vocab_merges",
@@ -82,8 +93,9 @@ def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = N
     Args:
         tokenizer: What to write.
         path: A file; or, for ``vocab.json`` and ``merges.txt``, a folder.
-        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml`` and ``.tiktoken`` say it,
-            ``.json`` is ``tokenizer_json``, and a folder that exists is ``vocab_merges``.
+        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml``, ``.tiktoken`` and
+            ``.model`` say it, ``.json`` is ``tokenizer_json``, and a folder that exists is
+            ``vocab_merges``.
 
     Raises:
         FormatError: A format that is unknown or cannot be told, or that cannot hold the
@@ -113,10 +125,12 @@ def _told_by_name(path: Path) -> str:
                 "format="
             )
         return "tokenizer_json"
+    if suffix in _SENTENCEPIECE_SUFFIXES:
+        return "sentencepiece"
     if suffix not in _SUFFIXES:
         raise FormatError(
-            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml or .tiktoken, "
-            f"an existing folder, or pass format= one of {', '.join(FORMATS)}"
+            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml, .tiktoken or "
+            f".model, an existing folder, or pass format= one of {', '.join(FORMATS)}"
         )
     return _SUFFIXES[suffix]
 
@@ -147,6 +161,8 @@ def _told_by_file(path: Path) -> str:
         found.append("yaml")
     if _is_rank_line(start.split(b"\n")[0]):
         found.append("tiktoken")
+    elif suffix in _SENTENCEPIECE_SUFFIXES or sentencepiece_model.is_model(data):
+        found.append("sentencepiece")
     return _only(found, f"{path}: the file", f"one of {', '.join(FORMATS)}")
 
 

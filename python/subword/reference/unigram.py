@@ -19,7 +19,7 @@ from subword.errors import ArgumentError, VocabSizeError
 __all__ = ["Model", "Piece", "digamma", "encode", "learn_pieces", "n_best", "sample"]
 
 UNKNOWN_PENALTY = 10.0
-USER_DEFINED_SCORE = 0.0
+USER_DEFINED_SCORE = 0.1
 REBASE_BELOW = -100_000.0
 LEAST_EXPECTED = 0.5
 SLACK = 1.1
@@ -278,7 +278,8 @@ def _edges(model: Model, text: bytes) -> Iterator[_Edge]:
             lowest = min(lowest, piece.score)
             pieces[piece.text] = (number, _rounded(model, piece.score))
         elif piece.kind == "user_defined":
-            pieces[piece.text] = (number, USER_DEFINED_SCORE)
+            score = USER_DEFINED_SCORE * (len(piece.text) - 1)
+            pieces[piece.text] = (number, _rounded(model, score))
     lowest = lowest if math.isfinite(lowest) else 0.0
     unknown = _rounded(model, _rounded(model, lowest) - UNKNOWN_PENALTY)
     bounds = _character_bounds(text)

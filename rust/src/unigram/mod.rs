@@ -22,11 +22,11 @@ use trie::Trie;
 
 /// What is taken off the lowest piece score for a character that no piece covers.
 pub const UNKNOWN_PENALTY: f64 = 10.0;
-/// The score of every user-defined piece, whatever its own: log probabilities are below it, so
-/// such a piece wins unless a longer normal piece bridges it.
+/// The score of a user-defined piece for each of its bytes but the first, whatever its own: log
+/// probabilities are below it, so such a piece wins unless a longer normal piece bridges it.
 ///
 /// Source: found by running sentencepiece 0.2.3 on hand-made models.
-pub const USER_DEFINED_SCORE: f64 = 0.0;
+pub const USER_DEFINED_SCORE: f64 = 0.1;
 /// Scores beyond this are refused, so that no sum of a path can leave the range of `f32`.
 pub const MAX_ABS_SCORE: f64 = 1e20;
 
@@ -81,7 +81,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Unigram {
     trie: Trie,
-    /// By id; `USER_DEFINED_SCORE` for user-defined pieces.
+    /// By id; by `USER_DEFINED_SCORE` for user-defined pieces.
     scores: Vec<f64>,
     byte_ids: Option<Box<[u32; 256]>>,
     longest_piece: usize,
@@ -110,7 +110,7 @@ impl Unigram {
         for (piece, id) in pieces.iter().zip(0u32..) {
             let user_defined = piece.kind == PieceKind::UserDefined;
             scores.push(if user_defined {
-                USER_DEFINED_SCORE
+                options.rounded(USER_DEFINED_SCORE * (piece.text.len() as f64 - 1.0))
             } else {
                 options.rounded(piece.score)
             });

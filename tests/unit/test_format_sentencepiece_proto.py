@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword.errors import FormatError, SourceNotFoundError
-from subword.formats.sentencepiece_model import (
+from subword.formats.sentencepiece_proto import (
     NormalizerSpec,
     Piece,
     TrainerSpec,
