@@ -1,252 +1,183 @@
-"""The vocabulary of a GGUF file, as llama.cpp uses it.
+"""The vocabulary of a GGUF file: ``read`` takes it from any, ``write`` makes one without weights.
 
-``tokenizer.ggml.model`` says the algorithm: ``gpt2`` is byte-level BPE, whose split pattern
-``tokenizer.ggml.pre`` names; ``llama`` is SentencePiece's BPE, ``t5`` its Unigram, ``bert``
-WordPiece with BERT's uncased normalizer.
+The package ``gguf`` writes; reading needs nothing, and is in ``gguf_vocabulary``.
 
-Source: ggml-org/llama.cpp, src/llama-vocab.cpp (kinds of tokens, names of patterns, which
-vocabularies look whole pre-tokens up first), convert_hf_to_gguf.py (spelling of WordPiece);
-ggml-org/ggml, docs/gguf.md (names of the fields).
+Source: ggml-org/llama.cpp, gguf-py 0.19.0, gguf/gguf_writer.py and gguf/constants.py.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from subword.byte_characters import BYTE_CHARACTERS, from_characters
-from subword.decoders import WordPiece as WordPieceDecoder
-from subword.errors import FormatError
-from subword.formats import sentencepiece_model
-from subword.formats.gguf_fields import Value, read_fields
-from subword.formats.sentencepiece_proto import (
-    NormalizerSpec,
-    Piece,
-    SentencePieceModel,
-    TrainerSpec,
-)
-from subword.models import WordPiece, bpe_from_tokens
-from subword.normalizers import NAMED_NORMALIZERS
-from subword.patterns import resolve_pattern
-from subword.pretokens import Bert
-from subword.templates import Template, TemplatePart
+from subword.atomic_write import whole_file
+from subword.byte_characters import to_characters
+from subword.errors import FormatError, MissingExtraError
+from subword.formats.gguf_vocabulary import KINDS, PATTERNS, WHOLE_FIRST, WORD, read
+from subword.formats.reach import byte_level_bpe, whole_first_matters
+from subword.formats.sentencepiece_parts import model_of
+from subword.models import Bpe, Pieces, Unigram, WordPiece
+from subword.patterns import pattern_name
+from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["PATTERNS", "read"]
+__all__ = ["read", "write"]
 
-Fields = Mapping[str, Value]
-
-PATTERNS: Final = {
-    **dict.fromkeys(("gpt-2", "mpt", "olmo", "jais", "phi-2", "exaone"), "gpt2"),
-    **dict.fromkeys(
-        ("llama3", "llama-v3", "llama-bpe", "dbrx", "smaug-bpe", "chatglm-bpe"), "llama3"
-    ),
-    **dict.fromkeys(("qwen2", "stablelm2", "deepseek-r1-qwen"), "qwen2"),
-    **dict.fromkeys(("gpt-4o", "llama4"), "o200k"),
-    **dict.fromkeys(("deepseek-v3",), "deepseek"),
-    "tekken": "tekken",
-}
-"""What ``tokenizer.ggml.pre`` names, by the name it has in ``subword.patterns``."""
-
-_WHOLE_FIRST: Final = ("llama3", "llama-v3", "llama-bpe", "tekken", "gpt-4o", "llama4")
-_KINDS: Final = ("normal", "unknown", "control", "user_defined", "unused", "byte")
-_PREFIX: Final = "tokenizer."
-_ALPHABET: Final = frozenset(BYTE_CHARACTERS)
-_WORD: Final = "\u2581"
+_ARCHITECTURE: Final = {"gpt2": "gpt2", "llama": "llama", "t5": "t5", "bert": "bert"}
 
 
-def read(path: str | PathLike[str], *, pattern: str | Sequence[str] | None = None) -> Tokenizer:
-    """Read a tokenizer.
+def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
+    """Write a tokenizer.
 
-    Args:
-        path: A GGUF file; its weights are not read.
-        pattern: The split pattern of byte-level BPE, where the file's name for it is not known
-            here: a name of ``subword.patterns``, or regular expressions.
+    Ids without a token become unused tokens ``[PADn]``.
 
     Raises:
-        FormatError: A damaged file, with its byte; a file without a vocabulary, or of another
-            algorithm; a pattern that is not known and not given.
-        SubwordError: A vocabulary that no tokenizer can have.
-        SourceError: The file cannot be read.
+        MissingExtraError: gguf is not installed.
+        FormatError: The format cannot hold the tokenizer: another model than byte-level BPE,
+            SentencePiece's BPE or Unigram, or WordPiece as BERT's uncased; a split pattern that
+            llama.cpp has no name for; parts that would not be read back.
+        OSError: The file cannot be written.
     """
-    place = str(path)
-    fields = read_fields(path, _PREFIX)
-    name = _text(fields, "ggml.model", place)
-    make: dict[str, Callable[[], Tokenizer]] = {
-        "gpt2": lambda: _bpe(fields, pattern, place),
-        "llama": lambda: _sentencepiece(fields, "bpe", place),
-        "t5": lambda: _sentencepiece(fields, "unigram", place),
-        "bert": lambda: _bert(fields, place),
-    }
-    if name not in make:
-        raise FormatError(
-            f"{place}: {_PREFIX}ggml.model is {name!r:.40}; expected {', '.join(make)}"
-        )
-    if pattern is not None and name != "gpt2":
-        raise FormatError(f"{place}: a {name} vocabulary has no split pattern; leave pattern= out")
-    return make[name]()
-
-
-def _bpe(fields: Fields, pattern: str | Sequence[str] | None, place: str) -> Tokenizer:
-    name = _text(fields, "ggml.pre", place)
-    if pattern is None:
-        if name not in PATTERNS:
-            raise FormatError(
-                f"{place}: {_PREFIX}ggml.pre is {name!r:.40}, a split pattern that is not known "
-                f"here; pass pattern= (known: {', '.join(PATTERNS)})"
-            )
-        pattern = PATTERNS[name]
-    vocab: dict[TokenId, bytes] = {}
-    special: dict[str, TokenId] = {}
-    for token_id, (text, kind) in enumerate(_tokens(fields, place)):
-        if kind in ("control", "user_defined", "unknown"):
-            special[text] = token_id
-        elif kind != "unused":
-            vocab[token_id] = from_characters(text) if _ALPHABET.issuperset(text) else text.encode()
-    merges = []
-    for rank, merge in enumerate(_list(fields, "ggml.merges", place)):
-        parts = _decoded(merge, f"{place}: merge {rank}").split(" ")
-        if len(parts) != 2:
-            raise FormatError(f"{place}: merge {rank}: expected two tokens, got {merge!r:.60}")
-        merges.append((from_characters(parts[0]), from_characters(parts[1])))
-    model = bpe_from_tokens(vocab, merges)
-    if name in _WHOLE_FIRST:
-        model = type(model)(model.vocab, model.merges, whole_first=True)
-    tokenizer = Tokenizer(model, special, resolve_pattern(pattern))
-    return tokenizer.replace(template=_template(fields, tokenizer.special_tokens, place))
-
-
-def _sentencepiece(fields: Fields, kind: Any, place: str) -> Tokenizer:
-    texts = _tokens(fields, place)
-    scores = fields.get(f"{_PREFIX}ggml.scores")
-    if not isinstance(scores, np.ndarray) or scores.shape != (len(texts),):
-        raise FormatError(f"{place}: {_PREFIX}ggml.scores: expected a number for each token")
-    if not np.isfinite(scores).all():
-        raise FormatError(f"{place}: {_PREFIX}ggml.scores: a score is no finite number")
-    is_t5 = kind == "unigram"
-    charsmap = fields.get(f"{_PREFIX}ggml.precompiled_charsmap", np.empty(0, np.uint8))
-    if not isinstance(charsmap, np.ndarray):
-        raise FormatError(f"{place}: {_PREFIX}ggml.precompiled_charsmap: expected bytes")
-    pieces = tuple(
-        Piece(text, float(score), piece_kind)
-        for (text, piece_kind), score in zip(texts, scores, strict=True)
-    )
-    model = SentencePieceModel(
-        pieces=pieces,
-        trainer=TrainerSpec(
-            model_type=kind, byte_fallback=any(piece.type == "byte" for piece in pieces)
-        ),
-        normalizer=NormalizerSpec(
-            precompiled_charsmap=charsmap.astype(np.uint8).tobytes(),
-            add_dummy_prefix=_flag(fields, "ggml.add_space_prefix", default=True, place=place),
-            remove_extra_whitespaces=_flag(
-                fields, "ggml.remove_extra_whitespaces", default=is_t5, place=place
-            ),
-        ),
-        denormalizer=None,
-    )
-    for _, message in sentencepiece_model.faults(model):
-        raise FormatError(f"{place}: {message}")
-    tokenizer = sentencepiece_model.tokenizer_of(model)
-    return tokenizer.replace(template=_template(fields, tokenizer.special_tokens, place))
-
-
-def _bert(fields: Fields, place: str) -> Tokenizer:
-    vocab: dict[TokenId, bytes] = {}
-    special: dict[str, TokenId] = {}
-    unknown = None
-    for token_id, (text, kind) in enumerate(_tokens(fields, place)):
-        is_reserved = kind in ("control", "unknown") or text[:1] + text[-1:] == "[]"
-        if is_reserved:
-            special[text] = token_id
-            spelled = text
-        else:
-            spelled = text.removeprefix(_WORD) if text.startswith(_WORD) else f"##{text}"
-        vocab[token_id] = spelled.encode()
-        if token_id == fields.get(f"{_PREFIX}ggml.unknown_token_id"):
-            unknown = spelled
-    tokenizer = Tokenizer(
-        WordPiece(vocab, unknown or "[UNK]", "##"),
-        special,
-        normalizer=NAMED_NORMALIZERS["bert"],
-        pretokenizer=(Bert(),),
-        decoder=(WordPieceDecoder("##", cleanup=False),),
-    )
-    single = [
-        TemplatePart(_role(fields, "cls", vocab, place)),
-        TemplatePart(),
-        TemplatePart(_role(fields, "seperator", vocab, place)),
-    ]
-    return tokenizer.replace(template=Template(tuple(single)))
-
-
-def _role(fields: Fields, role: str, vocab: Mapping[TokenId, bytes], place: str) -> str:
-    """Give the token of a role; the format spells ``seperator`` so."""
-    token_id = fields.get(f"{_PREFIX}ggml.{role}_token_id")
-    if not isinstance(token_id, int) or token_id not in vocab:
-        raise FormatError(f"{place}: {_PREFIX}ggml.{role}_token_id: expected an id, got {token_id}")
-    return vocab[token_id].decode()
-
-
-def _template(fields: Fields, special: Mapping[str, TokenId], place: str) -> Template:
-    texts = {token_id: text for text, token_id in special.items()}
-
-    def parts(role: str) -> tuple[TemplatePart, ...]:
-        if not _flag(fields, f"ggml.add_{role}_token", default=False, place=place):
-            return ()
-        token_id = fields.get(f"{_PREFIX}ggml.{role}_token_id")
-        if not isinstance(token_id, int) or token_id not in texts:
-            raise FormatError(
-                f"{place}: {_PREFIX}ggml.{role}_token_id is {token_id!r:.40}; expected a special "
-                "token's id, since the file says that it is added"
-            )
-        return (TemplatePart(texts[token_id]),)
-
-    before, after = parts("bos"), parts("eos")
-    return Template((*before, TemplatePart(), *after)) if before or after else Template()
-
-
-def _tokens(fields: Fields, place: str) -> list[tuple[str, Any]]:
-    """Give the spelling and the kind of each id."""
-    texts = _list(fields, "ggml.tokens", place)
-    kinds = fields.get(f"{_PREFIX}ggml.token_type")
-    if kinds is None:
-        kinds = np.ones(len(texts), np.int32)
-    if not isinstance(kinds, np.ndarray) or kinds.shape != (len(texts),):
-        raise FormatError(f"{place}: {_PREFIX}ggml.token_type: expected a number for each token")
-    found = []
-    for token_id, (text, kind) in enumerate(zip(texts, kinds.tolist(), strict=True)):
-        if kind not in range(1, len(_KINDS) + 1):
-            raise FormatError(f"{place}: token {token_id} has type {kind}; expected 1 to 6")
-        found.append((_decoded(text, f"{place}: token {token_id}"), _KINDS[int(kind) - 1]))
-    return found
-
-
-def _list(fields: Fields, name: str, place: str) -> list[bytes]:
-    value = fields.get(_PREFIX + name)
-    if not isinstance(value, list) or not value:
-        raise FormatError(f"{place}: {_PREFIX}{name}: expected a list of strings, which is missing")
-    return value
-
-
-def _text(fields: Fields, name: str, place: str) -> str:
-    value = fields.get(_PREFIX + name)
-    if not isinstance(value, bytes):
-        raise FormatError(f"{place}: {_PREFIX}{name}: expected a string, got {value!r:.40}")
-    return _decoded(value, f"{place}: {_PREFIX}{name}")
-
-
-def _flag(fields: Fields, name: str, *, default: bool, place: str) -> bool:
-    value = fields.get(_PREFIX + name, default)
-    if not isinstance(value, bool):
-        raise FormatError(f"{place}: {_PREFIX}{name}: expected true or false, got {value!r:.40}")
-    return value
-
-
-def _decoded(text: bytes, place: str) -> str:
     try:
-        return text.decode()
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{place}: {text!r:.60} is not UTF-8") from error
+        import gguf
+    except ImportError as error:
+        raise MissingExtraError("writing GGUF needs gguf: pip install 'subword[gguf]'") from error
+    name, fill = _filler(tokenizer, str(path))
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "vocab.gguf"
+        writer = gguf.GGUFWriter(made, _ARCHITECTURE[name])
+        writer.add_tokenizer_model(name)
+        fill(writer)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.close()
+        _check_read_back(tokenizer, made)
+        data = made.read_bytes()
+    with whole_file(path) as file:
+        file.write(data)
+
+
+def _filler(tokenizer: Tokenizer, place: str) -> tuple[str, Callable[[Any], None]]:
+    match tokenizer.model:
+        case Bpe():
+            byte_level_bpe(tokenizer.replace(template=Template()), "GGUF")
+            return "gpt2", lambda writer: _bpe(tokenizer, writer)
+        case Pieces(kind="bpe"):
+            return "llama", lambda writer: _sentencepiece(tokenizer, writer, place)
+        case Unigram():
+            return "t5", lambda writer: _sentencepiece(tokenizer, writer, place)
+        case WordPiece():
+            return "bert", lambda writer: _bert(tokenizer, writer)
+    raise FormatError(f"GGUF has no {type(tokenizer.model).__name__} model")
+
+
+def _bpe(tokenizer: Tokenizer, writer: Any) -> None:
+    model: Any = tokenizer.model
+    pattern = pattern_name(tokenizer.pattern)
+    is_whole = model.whole_first and whole_first_matters(tokenizer.replace(template=Template()))
+    names = [
+        name
+        for name, known in PATTERNS.items()
+        if known == pattern and (name in WHOLE_FIRST) == is_whole
+    ]
+    if not names:
+        raise FormatError(
+            f"llama.cpp has no name for the split pattern {pattern or tokenizer.pattern!r:.60} "
+            f"{'with' if is_whole else 'without'} looking whole pre-tokens up first"
+        )
+    writer.add_tokenizer_pre(names[0])
+    special = {token_id: text for text, token_id in tokenizer.special_tokens.items()}
+    tokens: dict[TokenId, tuple[str, str]] = {
+        token_id: (to_characters(token), "normal") for token_id, token in model.vocab.items()
+    }
+    tokens |= {token_id: (text, "control") for token_id, text in special.items()}
+    _add_tokens(writer, tokens, tokenizer.vocab_size)
+    writer.add_token_merges(
+        [f"{to_characters(left)} {to_characters(right)}" for left, right in tokenizer.merges]
+    )
+    _add_template(writer, tokenizer)
+
+
+def _sentencepiece(tokenizer: Tokenizer, writer: Any, place: str) -> None:
+    model = model_of(tokenizer, place)
+    writer.add_tokenizer_pre("default")
+    pieces = dict(enumerate((piece.text, piece.type) for piece in model.pieces))
+    _add_tokens(writer, pieces, len(pieces))
+    writer.add_token_scores([piece.score for piece in model.pieces])
+    writer.add_unk_token_id(next(at for at, (_, kind) in pieces.items() if kind == "unknown"))
+    writer.add_add_space_prefix(model.normalizer.add_dummy_prefix)
+    writer.add_remove_extra_whitespaces(model.normalizer.remove_extra_whitespaces)
+    if model.normalizer.precompiled_charsmap:
+        writer.add_precompiled_charsmap(model.normalizer.precompiled_charsmap)
+    _add_template(writer, tokenizer)
+
+
+def _bert(tokenizer: Tokenizer, writer: Any) -> None:
+    model: Any = tokenizer.model
+    writer.add_tokenizer_pre("default")
+    reserved = set(tokenizer.special_tokens.values())
+    tokens = {}
+    for token_id, token in tokenizer.vocab.items():
+        text = token.decode()
+        is_named = token_id in reserved or text[:1] + text[-1:] == "[]"
+        spelled = text.removeprefix(model.prefix) if text.startswith(model.prefix) else WORD + text
+        kind = "control" if token_id in reserved else "normal"
+        tokens[token_id] = (text if is_named else spelled, kind)
+    _add_tokens(writer, tokens, tokenizer.vocab_size)
+    writer.add_unk_token_id(tokenizer.special_tokens.get(model.unk_token or "", 0))
+    around = [part.token for part in tokenizer.template.single if part.token is not None]
+    if len(around) != 2:
+        raise FormatError("GGUF's WordPiece puts one token before a text and one after it")
+    writer.add_uint32("tokenizer.ggml.cls_token_id", tokenizer.special_tokens[around[0]])
+    writer.add_sep_token_id(tokenizer.special_tokens[around[1]])
+
+
+def _add_tokens(writer: Any, tokens: Mapping[TokenId, tuple[str, str]], vocab_size: int) -> None:
+    filled = [tokens.get(at, (f"[PAD{at}]", "unused")) for at in range(vocab_size)]
+    writer.add_token_list([text for text, _ in filled])
+    writer.add_token_types([1 + KINDS.index(kind) for _, kind in filled])
+
+
+def _add_template(writer: Any, tokenizer: Tokenizer) -> None:
+    parts = [part.token for part in tokenizer.template.single]
+    if not parts:
+        return
+    at = parts.index(None)
+    before, after = parts[:at], parts[at + 1 :]
+    if len(before) > 1 or len(after) > 1:
+        raise FormatError("GGUF puts at most one token before a text and one after it")
+    for role, tokens in (("bos", before), ("eos", after)):
+        _add_role(writer, role, [tokenizer.special_tokens[str(token)] for token in tokens])
+
+
+def _add_role(writer: Any, role: str, ids: Iterable[TokenId]) -> None:
+    for token_id in ids:
+        getattr(writer, f"add_{role}_token_id")(token_id)
+        getattr(writer, f"add_add_{role}_token")(True)
+
+
+def _check_read_back(tokenizer: Tokenizer, path: Path) -> None:
+    """Refuse what the file does not hold: it is read again and compared part by part."""
+    again = read(path)
+    names = ("special_tokens", "pattern", "normalizer", "pretokenizer", "token_flags", "decoder")
+    parts = [name for name in names if getattr(again, name) != getattr(tokenizer, name)]
+    if again.template.single != tokenizer.template.single:
+        parts.append("template")
+    same = np.array_equal(
+        again.encode_array(_PROBE, special="as_text"),
+        tokenizer.encode_array(_PROBE, special="as_text"),
+    )
+    if again.vocab != tokenizer.vocab or not same:
+        parts.append("vocabulary")
+    if parts:
+        raise FormatError(
+            f"GGUF would not give this tokenizer's {', '.join(parts)} back; write tokenizer.json "
+            "or YAML instead"
+        )
+
+
+_PROBE: Final = "The quick\tbrown  fox, it's 12345 naïve 你好\n\n \U0001f642 <s>[PAD] e\u0301\x00"
