@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 
+from subword.byte_characters import BYTE_CHARACTERS, from_characters
+
 __all__ = [
     "BpeSuffix",
     "ByteFallback",
@@ -18,7 +20,9 @@ __all__ = [
     "Decoder",
     "DecoderStep",
     "Fuse",
+    "Join",
     "Metaspace",
+    "Printable",
     "Replace",
     "SentencePiece",
     "Strip",
@@ -27,6 +31,7 @@ __all__ = [
     "is_byte_token",
 ]
 
+_ALPHABET = frozenset(BYTE_CHARACTERS)
 _BYTE = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -69,6 +74,25 @@ class ByteFallback:
 @dataclass(frozen=True, slots=True)
 class Fuse:
     """Join all tokens to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Put a string between the tokens; HF puts a space where a file names no decoder.
+
+    Attributes:
+        separator: The string.
+    """
+
+    separator: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Printable:
+    """Make tokens the bytes that their characters stand for in GPT-2's files.
+
+    A token with another character in it stays as it is.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +178,8 @@ DecoderStep = (
     | Metaspace
     | ByteFallback
     | Fuse
+    | Join
+    | Printable
     | Strip
     | Replace
     | BpeSuffix
@@ -189,6 +215,20 @@ def is_byte_token(token: bytes) -> bool:
 def _apply(_step: object, tokens: list[bytes]) -> list[bytes]:
     """Give the tokens after one step; ``ByteLevel`` and ``Fuse`` only join them."""
     return [b"".join(tokens)]
+
+
+@_apply.register
+def _(step: Join, tokens: list[bytes]) -> list[bytes]:
+    return [step.separator.encode().join(tokens)]
+
+
+@_apply.register
+def _(_step: Printable, tokens: list[bytes]) -> list[bytes]:
+    parts = []
+    for token in tokens:
+        text = token.decode("utf-8", "replace")
+        parts.append(from_characters(text) if _ALPHABET.issuperset(text) else token)
+    return [b"".join(parts)]
 
 
 @_apply.register
@@ -230,8 +270,8 @@ def _cleanup(text: bytes) -> bytes:
 def _(step: Metaspace, tokens: list[bytes]) -> list[bytes]:
     mark = step.replacement.encode()
     parts = [token.replace(mark, b" ") for token in tokens]
-    if parts and step.add_prefix_space and parts[0].startswith(b" "):
-        parts[0] = parts[0][1:]
+    if parts and step.add_prefix_space:
+        parts[0] = tokens[0].replace(mark, b"")
     return parts
 
 

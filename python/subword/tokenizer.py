@@ -24,6 +24,7 @@ from subword.errors import (
 )
 from subword.models import Bpe, Model, compile_model
 from subword.normalizers import Normalizer
+from subword.padding import Padding, Truncation
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.pretokens import PretokenStep
 from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
@@ -54,6 +55,12 @@ class Tokenizer:
         token_flags: How special tokens are told from other text, where that is not the default.
         template: Which special tokens stand around a text, or two, under ``template=True``.
         decoder: How tokens become text; empty where they are the bytes of the text.
+        truncation: Where ``encode_batch`` may cut texts, on demand.
+        padding: How its rows are filled up, on demand.
+        roles: Which special token begins a text (``bos``), ends it (``eos``), fills up (``pad``),
+            stands for what is unknown (``unk``), classifies (``cls``), separates (``sep``) or is
+            to be guessed (``mask``).
+        chat_template: The Jinja template that ``apply_chat_template`` renders.
     """
 
     model: Model
@@ -65,6 +72,10 @@ class Tokenizer:
     token_flags: Mapping[str, TokenFlags] = field(default_factory=dict)
     template: Template = field(default_factory=Template)
     decoder: Decoder = ()
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    chat_template: str | None = None
     _kernel: _core.Tokenizer = field(init=False)
 
     def __post_init__(self) -> None:
