@@ -327,8 +327,8 @@ def _(step: Replace, tokens: list[bytes]) -> list[bytes]:
 @_apply.register
 def _(step: BpeSuffix, tokens: list[bytes]) -> list[bytes]:
     suffix = step.suffix.encode()
-    spaces = [b" "] * (len(tokens) - 1) + [b""]
-    return [token.replace(suffix, space) for token, space in zip(tokens, spaces, strict=True)]
+    last = len(tokens) - 1
+    return [token.replace(suffix, b"" if at == last else b" ") for at, token in enumerate(tokens)]
 
 
 @_apply.register

@@ -5,7 +5,7 @@ changes one gives a new one. The named tokenizers are the same class with other 
 The module is longer than 400 lines because one class is the whole interface, with its documents.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
@@ -247,7 +247,7 @@ class Tokenizer:
         if not self.decoder:
             return self._kernel.decode_bytes(ids, skip_special=skip_special)
         hidden = self._special_ids() if skip_special else frozenset()
-        tokens = [self.token_bytes(token_id) for token_id in ids if token_id not in hidden]
+        tokens = [self._decoded(token_id) for token_id in ids if token_id not in hidden]
         return decode_tokens(tokens, self.decoder)
 
     def _special_ids(self) -> frozenset[TokenId]:
@@ -269,7 +269,7 @@ class Tokenizer:
 
     def stream_decoder(self) -> StreamDecoder:
         """Give a decoder for ids that arrive one at a time."""
-        return StreamDecoder(self.token_bytes, self.decoder)
+        return StreamDecoder(self._decoded, self.decoder)
 
     @property
     def vocab(self) -> dict[TokenId, bytes]:
@@ -309,7 +309,13 @@ class Tokenizer:
         Raises:
             UnknownTokenIdError: The id has no token.
         """
-        token = self._kernel.token_bytes(token_id) if 0 <= token_id < 2**32 else None
+        return self._known(self._kernel.token_bytes, token_id)
+
+    def _decoded(self, token_id: TokenId) -> bytes:
+        return self._known(self._kernel.decoded_bytes, token_id)
+
+    def _known(self, find: Callable[[int], bytes | None], token_id: TokenId) -> bytes:
+        token = find(token_id) if 0 <= token_id < 2**32 else None
         if token is None:
             raise UnknownTokenIdError(
                 f"id {token_id} is not in the vocabulary of ids below {self.vocab_size}"

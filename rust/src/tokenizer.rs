@@ -64,11 +64,8 @@ impl Recognized {
         let mut normalized = Vec::new();
         for added in pick(true).filter(|added| wanted(added)) {
             let mut token = added.token.clone();
-            if let Some(normalizer) = normalizer {
-                let mut out = Normalized::default();
-                if normalizer.normalize(&token.text, &mut out, &Control::default())? {
-                    token.text = out.bytes;
-                }
+            if let Some(text) = normal_form(added, normalizer)? {
+                token.text = text;
             }
             if !token.text.is_empty() && seen.insert(token.text.clone()) {
                 normalized.push(token);
@@ -76,6 +73,14 @@ impl Recognized {
         }
         Ok(Self { given: SpecialTokens::new(given)?, normalized: SpecialTokens::new(normalized)? })
     }
+}
+
+/// What is looked for in normalized text, where it is not the token as given.
+fn normal_form(added: &AddedToken, normalizer: Option<&Normalizer>) -> Result<Option<Vec<u8>>> {
+    let Some(normalizer) = normalizer.filter(|_| added.in_normalized) else { return Ok(None) };
+    let mut out = Normalized::default();
+    let changed = normalizer.normalize(&added.token.text, &mut out, &Control::default())?;
+    Ok(changed.then_some(out.bytes))
 }
 
 /// Whether one pass finds the tokens that are looked for in normalized text too, when nothing is
@@ -154,6 +159,8 @@ pub struct Parts {
 pub struct Tokenizer {
     pub(crate) parts: Parts,
     all: SpecialTokens,
+    /// Ids of added tokens, and the normal forms that they are decoded to, by id.
+    normal_forms: Vec<(u32, Vec<u8>)>,
     special_ids: Vec<u32>,
     recognized: Recognized,
     as_text: Recognized,
@@ -175,8 +182,14 @@ impl Tokenizer {
         let mut special_ids: Vec<u32> = special.map(|added| added.token.id).collect();
         special_ids.sort_unstable();
         let normalizer = parts.normalizer.as_ref();
+        let mut normal_forms = Vec::new();
+        for added in &parts.added {
+            normal_forms.extend(normal_form(added, normalizer)?.map(|text| (added.token.id, text)));
+        }
+        normal_forms.sort_unstable();
         Ok(Self {
             all: SpecialTokens::unmatched(all)?,
+            normal_forms,
             special_ids,
             recognized: Recognized::of(&parts.added, normalizer, |_| true)?,
             as_text: Recognized::of(&parts.added, normalizer, |added| !added.is_special)?,
@@ -221,6 +234,17 @@ impl Tokenizer {
     pub fn token(&self, id: u32) -> Option<&[u8]> {
         let vocabulary = self.parts.vocabulary.as_ref().or_else(|| self.parts.model.vocabulary());
         vocabulary.and_then(|tokens| tokens.token(id)).or_else(|| self.all.token(id))
+    }
+
+    /// The bytes that an id is decoded to: an added token that was looked for in normalized text
+    /// is there as it stood in it. Source: tokenizers 0.23.3, `AddedVocabulary`.
+    #[inline]
+    #[must_use]
+    pub fn decoded(&self, id: u32) -> Option<&[u8]> {
+        match self.normal_forms.binary_search_by_key(&id, |(known, _)| *known) {
+            Ok(at) => self.normal_forms.get(at).map(|(_, text)| text.as_slice()),
+            Err(_) => self.token(id),
+        }
     }
 
     /// The id of a byte string: an added token's before the vocabulary's.

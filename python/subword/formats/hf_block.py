@@ -161,6 +161,8 @@ def _read_pattern(block: Mapping[str, Any], pattern: Pattern, place: str) -> Pat
     """Give the pattern as it was written, where the file still splits by it."""
     parts = checked(block.get("pattern"), list, f"{place}.pattern")
     spelt = tuple(checked(part, str, f"{place}.pattern[{at}]") for at, part in enumerate(parts))
+    if spelt == pattern:
+        return pattern
     try:
         translated = tuple(from_oniguruma(to_oniguruma(part)) for part in spelt)
     except FormatError:

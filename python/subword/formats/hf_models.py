@@ -4,7 +4,6 @@ Source: huggingface/tokenizers 0.23.3, tokenizers/src/models.
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -283,11 +282,8 @@ def _read_unigram(fields: Mapping[str, Any], place: str) -> Unigram:
         raise FormatError(f"{place}.unk_id is {unk_id}, but there are {len(pieces)} pieces")
     has_bytes = flag(fields, "byte_fallback", place, default=False)
     try:
-        # HF matches every piece in text, the unknown one too.
-        made = [
-            Piece(text.encode(), score, "byte" if has_bytes and _is_byte(text) else "normal")
-            for text, score in pieces
-        ]
+        # HF matches every piece in text: the unknown one, and those that name bytes.
+        made = tuple(Piece(text.encode(), score) for text, score in pieces)
     except UnicodeEncodeError as error:
         raise FormatError(
             f"{place}.vocab: piece {error.object!r:.40} has a lone surrogate"
@@ -298,6 +294,3 @@ def _read_unigram(fields: Mapping[str, Any], place: str) -> Unigram:
         byte_fallback=has_bytes,
         single_precision=False,
     )
-
-
-_is_byte: Final = re.compile("<0x[0-9A-F]{2}>").fullmatch

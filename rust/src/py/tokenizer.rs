@@ -264,6 +264,11 @@ impl Tokenizer {
         self.0.token(token_id).map(|bytes| PyBytes::new(py, bytes))
     }
 
+    /// The bytes that an id is decoded to, or None for an id without a token.
+    fn decoded_bytes<'py>(&self, py: Python<'py>, token_id: u32) -> Option<Bound<'py, PyBytes>> {
+        self.0.decoded(token_id).map(|bytes| PyBytes::new(py, bytes))
+    }
+
     /// The id of a token, or None.
     fn token_id(&self, token: &[u8]) -> Option<u32> {
         self.0.id_of(token)
@@ -330,7 +335,7 @@ fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -
         if at % RELEASE == 0 {
             control.check()?;
         }
-        let Some(token) = kernel.token(id) else {
+        let Some(token) = kernel.decoded(id) else {
             let message = format!("id {id} at position {at} is not in the vocabulary");
             return Err(Error::new(Kind::UnknownTokenId, message));
         };
