@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subword import _core
+from subword.chat import ChatTemplate, render_chat
 from subword.decoders import Decoder, decode_tokens
 from subword.errors import (
     ArgumentError,
@@ -27,7 +28,7 @@ from subword.normalizers import Normalizer
 from subword.padding import Padding, Truncation
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.pretokens import PretokenStep
-from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
+from subword.special_tokens import TokenFlags, assign_ids, check_roles, check_special_tokens
 from subword.stream_decoder import StreamDecoder
 from subword.templates import Template
 from subword.types import Encoding, Ragged, TextLike, TokenId, replace_surrogates
@@ -75,7 +76,7 @@ class Tokenizer:
     truncation: Truncation | None = None
     padding: Padding | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
-    chat_template: str | None = None
+    chat_template: ChatTemplate | None = None
     _kernel: _core.Tokenizer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +98,7 @@ class Tokenizer:
             memo_bytes=self.memo_bytes,
         )
         object.__setattr__(self, "_kernel", compiled)
+        check_roles(self.roles, compiled.token_id)
 
     def _check_special_ids(self) -> None:
         taken: dict[int, str] = {}
@@ -267,6 +269,43 @@ class Tokenizer:
         """Give the text of each list of ids. Raises as ``decode``."""
         return [self.decode(ids, errors=errors, skip_special=skip_special) for ids in batch]
 
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        tokenize: bool = True,
+        chat_template: ChatTemplate | None = None,
+        **variables: Any,
+    ) -> list[TokenId] | str:
+        """Give the ids of messages, as the model's chat template writes them.
+
+        Special tokens that a message spells become their ids, as those of the template do.
+
+        Args:
+            messages: What was said, each a mapping with at least ``role`` and ``content``.
+            tools: Descriptions of functions, as JSON schemas.
+            add_generation_prompt: Whether the text ends where the model shall answer.
+            tokenize: Whether to give ids; the text otherwise.
+            chat_template: Another template than the tokenizer's.
+            variables: What else the template may name.
+
+        Raises:
+            ArgumentError: The tokenizer has no chat template.
+            ChatTemplateError: The template fails, refuses the messages, or passes a bound.
+            MissingExtraError: jinja2 is not installed.
+        """
+        text = render_chat(
+            self.chat_template if chat_template is None else chat_template,
+            messages,
+            roles=self.roles,
+            tools=tools,
+            add_generation_prompt=add_generation_prompt,
+            variables=variables,
+        )
+        return self.encode(text) if tokenize else text
+
     def stream_decoder(self) -> StreamDecoder:
         """Give a decoder for ids that arrive one at a time."""
         return StreamDecoder(self._decoded, self.decoder)
@@ -328,11 +367,15 @@ class Tokenizer:
         Raises:
             UnknownTokenError: The byte string is no token.
         """
-        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
-        token_id = self._kernel.token_id(token)
+        token_id = self.find_id(token)
         if token_id is None:
             raise UnknownTokenError(f"{token[:40]!r} is not a token; encode it to get its ids")
         return token_id
+
+    def find_id(self, token: TextLike) -> TokenId | None:
+        """Give the id of a token, or None for what is no token."""
+        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
+        return self._kernel.token_id(token)
 
     def with_special_tokens(self, tokens: Iterable[str]) -> "Tokenizer":
         """Give a tokenizer that reserves these strings too; those new to it get the next ids.
