@@ -19,6 +19,9 @@ counts            documents to ``PretokenCounts``
 decoders          how tokens become text again: data
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
+padding           how the rows of a batch are cut and filled up: data
+sandbox           Jinja for templates from strangers
+chat              messages to text
 stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 training          counts to tokenizers, one module an algorithm
@@ -34,6 +37,7 @@ from subword import errors, trace
 from subword.counts import PretokenCounts, count
 from subword.errors import (
     ArgumentError,
+    ChatTemplateError,
     CorpusError,
     CountOverflowError,
     CountsError,
@@ -72,6 +76,7 @@ __all__ = [
     "ArgumentError",
     "BPETokenizer",
     "ByteTokenizer",
+    "ChatTemplateError",
     "CorpusError",
     "CountOverflowError",
     "CountsError",

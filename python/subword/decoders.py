@@ -14,6 +14,8 @@ from functools import lru_cache, singledispatch
 from subword import _core
 from subword.normalizers import Normalizer
 
+from subword.byte_characters import BYTE_CHARACTERS, from_characters
+
 __all__ = [
     "BpeSuffix",
     "ByteFallback",
@@ -22,8 +24,10 @@ __all__ = [
     "Decoder",
     "DecoderStep",
     "Fuse",
+    "Join",
     "Metaspace",
     "Normalize",
+    "Printable",
     "Replace",
     "SentencePiece",
     "SentencePieceDecoding",
@@ -34,6 +38,7 @@ __all__ = [
 ]
 
 _MARK = "▁".encode()
+_ALPHABET = frozenset(BYTE_CHARACTERS)
 _BYTE = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -76,6 +81,25 @@ class ByteFallback:
 @dataclass(frozen=True, slots=True)
 class Fuse:
     """Join all tokens to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Put a string between the tokens; HF puts a space where a file names no decoder.
+
+    Attributes:
+        separator: The string.
+    """
+
+    separator: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Printable:
+    """Make tokens the bytes that their characters stand for in GPT-2's files.
+
+    A token with another character in it stays as it is.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +194,8 @@ DecoderStep = (
     | Metaspace
     | ByteFallback
     | Fuse
+    | Join
+    | Printable
     | Strip
     | Replace
     | BpeSuffix
@@ -206,6 +232,20 @@ def is_byte_token(token: bytes) -> bool:
 def _apply(_step: object, tokens: list[bytes]) -> list[bytes]:
     """Give the tokens after one step; ``ByteLevel`` and ``Fuse`` only join them."""
     return [b"".join(tokens)]
+
+
+@_apply.register
+def _(step: Join, tokens: list[bytes]) -> list[bytes]:
+    return [step.separator.encode().join(tokens)]
+
+
+@_apply.register
+def _(_step: Printable, tokens: list[bytes]) -> list[bytes]:
+    parts = []
+    for token in tokens:
+        text = token.decode("utf-8", "replace")
+        parts.append(from_characters(text) if _ALPHABET.issuperset(text) else token)
+    return [b"".join(parts)]
 
 
 @_apply.register
@@ -247,8 +287,8 @@ def _cleanup(text: bytes) -> bytes:
 def _(step: Metaspace, tokens: list[bytes]) -> list[bytes]:
     mark = step.replacement.encode()
     parts = [token.replace(mark, b" ") for token in tokens]
-    if parts and step.add_prefix_space and parts[0].startswith(b" "):
-        parts[0] = parts[0][1:]
+    if parts and step.add_prefix_space:
+        parts[0] = tokens[0].replace(mark, b"")
     return parts
 
 
@@ -304,8 +344,8 @@ def _(step: Replace, tokens: list[bytes]) -> list[bytes]:
 @_apply.register
 def _(step: BpeSuffix, tokens: list[bytes]) -> list[bytes]:
     suffix = step.suffix.encode()
-    spaces = [b" "] * (len(tokens) - 1) + [b""]
-    return [token.replace(suffix, space) for token, space in zip(tokens, spaces, strict=True)]
+    last = len(tokens) - 1
+    return [token.replace(suffix, b"" if at == last else b" ") for at, token in enumerate(tokens)]
 
 
 @_apply.register

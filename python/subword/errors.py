@@ -19,6 +19,7 @@ SubwordError
 ├── UnknownTokenIdError      an id outside the vocabulary
 ├── UnknownTokenError        a byte string that is no token
 ├── FormatError              a tokenizer file that is damaged, or cannot hold this tokenizer
+├── ChatTemplateError        a chat template that fails, refuses the messages, or takes too long
 └── MissingExtraError        an optional dependency that is not installed
 
 ``StoppedEarlyWarning`` is the one warning: training ran out of pairs.
@@ -26,6 +27,7 @@ SubwordError
 
 __all__ = [
     "ArgumentError",
+    "ChatTemplateError",
     "CorpusError",
     "CountOverflowError",
     "CountsError",
@@ -123,6 +125,10 @@ class UnknownTokenError(SubwordError, LookupError):
 
 class FormatError(SubwordError, ValueError):
     """A tokenizer file that is damaged, or a format that cannot hold this tokenizer."""
+
+
+class ChatTemplateError(SubwordError, ValueError):
+    """A chat template that fails, refuses the messages, or passes a bound on steps or text."""
 
 
 class MissingExtraError(SubwordError, ImportError):

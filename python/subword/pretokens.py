@@ -142,15 +142,18 @@ class CharDelimiter:
 
 @dataclass(frozen=True, slots=True)
 class ByteLevel:
-    """Cut by GPT-2's pattern. The pieces stay bytes; no printable stand-ins are put for them.
+    """Cut by GPT-2's pattern.
 
     Attributes:
         add_prefix_space: Add a space before each piece that does not start with one.
         use_regex: Whether to cut.
+        printable: Whether to write each byte as the printable character that stands for it in
+            GPT-2's files; otherwise the pieces stay bytes, as byte-level BPE has them.
     """
 
     add_prefix_space: bool = True
     use_regex: bool = True
+    printable: bool = False
 
 
 PretokenStep: TypeAlias = (

@@ -1,11 +1,16 @@
 """Reserved strings: what they may be, and which ids they get."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from subword.errors import SpecialTokenError, TextError
 
-__all__ = ["TokenFlags", "assign_ids", "check_special_tokens"]
+__all__ = ["ROLES", "TokenFlags", "assign_ids", "check_roles", "check_special_tokens"]
+
+ROLES: Final = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+"""What special tokens are for: to begin a text, end it, stand for what is unknown, separate, fill
+up, classify, be guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +97,23 @@ def assign_ids(
         else:
             ids[token] = known_id
     return ids
+
+
+def check_roles(roles: Mapping[str, str], known: Callable[[bytes], int | None]) -> None:
+    """Refuse roles that no token has.
+
+    Args:
+        roles: The token of each role.
+        known: Gives the id of a token, or None.
+
+    Raises:
+        SpecialTokenError: A role that is none of ``ROLES``, or a token that is not known.
+    """
+    for role, token in roles.items():
+        if role not in ROLES:
+            raise SpecialTokenError(f"{role!r:.40} is no role; expected one of {', '.join(ROLES)}")
+        if known(token.encode("utf-8", "surrogatepass")) is None:
+            raise SpecialTokenError(
+                f"the token {token!r:.40} of role {role!r} is not in the vocabulary; add it with "
+                "with_special_tokens, or leave the role out"
+            )

@@ -5,7 +5,7 @@ changes one gives a new one. The named tokenizers are the same class with other 
 The module is longer than 400 lines because one class is the whole interface, with its documents.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subword import _core
+from subword.chat import ChatTemplate, render_chat
 from subword.decoders import Decoder, decode_tokens
 from subword.errors import (
     ArgumentError,
@@ -24,9 +25,10 @@ from subword.errors import (
 )
 from subword.models import Bpe, Model, compile_model
 from subword.normalizers import Normalizer
+from subword.padding import Padding, Truncation
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.pretokens import PretokenStep
-from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
+from subword.special_tokens import TokenFlags, assign_ids, check_roles, check_special_tokens
 from subword.stream_decoder import StreamDecoder
 from subword.templates import Template
 from subword.types import Encoding, Ragged, TextLike, TokenId, replace_surrogates
@@ -54,6 +56,12 @@ class Tokenizer:
         token_flags: How special tokens are told from other text, where that is not the default.
         template: Which special tokens stand around a text, or two, under ``template=True``.
         decoder: How tokens become text; empty where they are the bytes of the text.
+        truncation: Where ``encode_batch`` may cut texts, on demand.
+        padding: How its rows are filled up, on demand.
+        roles: Which special token begins a text (``bos``), ends it (``eos``), fills up (``pad``),
+            stands for what is unknown (``unk``), classifies (``cls``), separates (``sep``) or is
+            to be guessed (``mask``).
+        chat_template: The Jinja template that ``apply_chat_template`` renders.
     """
 
     model: Model
@@ -65,6 +73,10 @@ class Tokenizer:
     token_flags: Mapping[str, TokenFlags] = field(default_factory=dict)
     template: Template = field(default_factory=Template)
     decoder: Decoder = ()
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    chat_template: ChatTemplate | None = None
     _kernel: _core.Tokenizer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +98,7 @@ class Tokenizer:
             memo_bytes=self.memo_bytes,
         )
         object.__setattr__(self, "_kernel", compiled)
+        check_roles(self.roles, compiled.token_id)
 
     def _check_special_ids(self) -> None:
         taken: dict[int, str] = {}
@@ -236,7 +249,7 @@ class Tokenizer:
         if not self.decoder:
             return self._kernel.decode_bytes(ids, skip_special=skip_special)
         hidden = self._special_ids() if skip_special else frozenset()
-        tokens = [self.token_bytes(token_id) for token_id in ids if token_id not in hidden]
+        tokens = [self._decoded(token_id) for token_id in ids if token_id not in hidden]
         return decode_tokens(tokens, self.decoder)
 
     def _special_ids(self) -> frozenset[TokenId]:
@@ -256,9 +269,46 @@ class Tokenizer:
         """Give the text of each list of ids. Raises as ``decode``."""
         return [self.decode(ids, errors=errors, skip_special=skip_special) for ids in batch]
 
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        tokenize: bool = True,
+        chat_template: ChatTemplate | None = None,
+        **variables: Any,
+    ) -> list[TokenId] | str:
+        """Give the ids of messages, as the model's chat template writes them.
+
+        Special tokens that a message spells become their ids, as those of the template do.
+
+        Args:
+            messages: What was said, each a mapping with at least ``role`` and ``content``.
+            tools: Descriptions of functions, as JSON schemas.
+            add_generation_prompt: Whether the text ends where the model shall answer.
+            tokenize: Whether to give ids; the text otherwise.
+            chat_template: Another template than the tokenizer's.
+            variables: What else the template may name.
+
+        Raises:
+            ArgumentError: The tokenizer has no chat template.
+            ChatTemplateError: The template fails, refuses the messages, or passes a bound.
+            MissingExtraError: jinja2 is not installed.
+        """
+        text = render_chat(
+            self.chat_template if chat_template is None else chat_template,
+            messages,
+            roles=self.roles,
+            tools=tools,
+            add_generation_prompt=add_generation_prompt,
+            variables=variables,
+        )
+        return self.encode(text) if tokenize else text
+
     def stream_decoder(self) -> StreamDecoder:
         """Give a decoder for ids that arrive one at a time."""
-        return StreamDecoder(self.token_bytes, self.decoder)
+        return StreamDecoder(self._decoded, self.decoder)
 
     @property
     def vocab(self) -> dict[TokenId, bytes]:
@@ -298,7 +348,13 @@ class Tokenizer:
         Raises:
             UnknownTokenIdError: The id has no token.
         """
-        token = self._kernel.token_bytes(token_id) if 0 <= token_id < 2**32 else None
+        return self._known(self._kernel.token_bytes, token_id)
+
+    def _decoded(self, token_id: TokenId) -> bytes:
+        return self._known(self._kernel.decoded_bytes, token_id)
+
+    def _known(self, find: Callable[[int], bytes | None], token_id: TokenId) -> bytes:
+        token = find(token_id) if 0 <= token_id < 2**32 else None
         if token is None:
             raise UnknownTokenIdError(
                 f"id {token_id} is not in the vocabulary of ids below {self.vocab_size}"
@@ -311,11 +367,15 @@ class Tokenizer:
         Raises:
             UnknownTokenError: The byte string is no token.
         """
-        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
-        token_id = self._kernel.token_id(token)
+        token_id = self.find_id(token)
         if token_id is None:
             raise UnknownTokenError(f"{token[:40]!r} is not a token; encode it to get its ids")
         return token_id
+
+    def find_id(self, token: TextLike) -> TokenId | None:
+        """Give the id of a token, or None for what is no token."""
+        token = token.encode(errors="surrogatepass") if isinstance(token, str) else token
+        return self._kernel.token_id(token)
 
     def with_special_tokens(self, tokens: Iterable[str]) -> "Tokenizer":
         """Give a tokenizer that reserves these strings too; those new to it get the next ids.

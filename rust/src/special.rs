@@ -28,7 +28,9 @@ impl SpecialToken {
         Self { text: text.to_vec(), id, ..Self::default() }
     }
 
-    fn is_plain(&self) -> bool {
+    /// Whether it is found by its text alone.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
         !(self.single_word || self.lstrip || self.rstrip)
     }
 }
@@ -53,6 +55,27 @@ impl SpecialTokens {
     ///
     /// `SpecialToken` for an empty or repeated one.
     pub fn new(tokens: Vec<SpecialToken>) -> Result<Self> {
+        let mut this = Self::unmatched(tokens)?;
+        if !this.is_empty() {
+            let built = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(this.tokens.iter().map(|token| &token.text));
+            this.matcher = Some(built.map_err(|error| {
+                Error::new(
+                    Kind::SpecialToken,
+                    format!("the special tokens do not compile: {error}"),
+                )
+            })?);
+        }
+        Ok(this)
+    }
+
+    /// Tokens and their ids to look up, without finding them in texts.
+    ///
+    /// # Errors
+    ///
+    /// `SpecialToken` for an empty or repeated one.
+    pub fn unmatched(tokens: Vec<SpecialToken>) -> Result<Self> {
         let places = u32::try_from(tokens.len())
             .map_err(|_| Error::new(Kind::SpecialToken, "more than 2^32 special tokens"))?;
         let mut by_id: Vec<u32> = (0..places).collect();
@@ -73,19 +96,6 @@ impl SpecialTokens {
                 format!("special token {shown:?} is given twice; give each once"),
             ));
         }
-        let matcher = if tokens.is_empty() {
-            None
-        } else {
-            let built = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(tokens.iter().map(|token| &token.text));
-            Some(built.map_err(|error| {
-                Error::new(
-                    Kind::SpecialToken,
-                    format!("the special tokens do not compile: {error}"),
-                )
-            })?)
-        };
         let mut begins = [false; 256];
         for byte in tokens.iter().filter_map(|token| token.text.first()) {
             begins[*byte as usize] = true;
@@ -94,7 +104,7 @@ impl SpecialTokens {
             longest: tokens.iter().map(|token| token.text.len()).max().unwrap_or(0),
             are_plain: tokens.iter().all(SpecialToken::is_plain),
             tokens,
-            matcher,
+            matcher: None,
             begins,
             by_id,
             by_bytes,

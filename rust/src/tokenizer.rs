@@ -7,6 +7,8 @@ use crate::error::{Error, Kind, Result};
 use crate::memo::MemoPool;
 use crate::model::Model;
 use crate::normalize::Normalizer;
+use crate::normalize::alignment::Normalized;
+use crate::parallel::Control;
 use crate::special::{SpecialToken, SpecialTokens};
 use crate::split::Splitter;
 use crate::split::steps::Steps;
@@ -45,15 +47,81 @@ pub struct Recognized {
 }
 
 impl Recognized {
-    fn of(tokens: &[AddedToken], wanted: impl Fn(&AddedToken) -> bool) -> Result<Self> {
+    fn of(
+        tokens: &[AddedToken],
+        normalizer: Option<&Normalizer>,
+        wanted: impl Fn(&AddedToken) -> bool,
+    ) -> Result<Self> {
         let pick = |in_normalized: bool| {
-            let chosen = tokens.iter().filter(|added| {
-                !added.is_control && added.in_normalized == in_normalized && wanted(added)
-            });
-            SpecialTokens::new(chosen.map(|added| added.token.clone()).collect())
+            tokens.iter().filter(move |added| {
+                !added.is_control && added.in_normalized == in_normalized
+            })
         };
-        Ok(Self { given: pick(false)?, normalized: pick(true)? })
+        let given = pick(false).filter(|added| wanted(added));
+        let given = given.map(|added| added.token.clone()).collect();
+        // What is looked for is normalized as the text is; the first of equal ones is found.
+        let mut seen = HashSet::new();
+        let mut normalized = Vec::new();
+        for added in pick(true).filter(|added| wanted(added)) {
+            let mut token = added.token.clone();
+            if let Some(text) = normal_form(added, normalizer)? {
+                token.text = text;
+            }
+            if !token.text.is_empty() && seen.insert(token.text.clone()) {
+                normalized.push(token);
+            }
+        }
+        Ok(Self { given: SpecialTokens::new(given)?, normalized: SpecialTokens::new(normalized)? })
     }
+}
+
+/// What is looked for in normalized text, where it is not the token as given.
+fn normal_form(added: &AddedToken, normalizer: Option<&Normalizer>) -> Result<Option<Vec<u8>>> {
+    let Some(normalizer) = normalizer.filter(|_| added.in_normalized) else { return Ok(None) };
+    let mut out = Normalized::default();
+    let changed = normalizer.normalize(&added.token.text, &mut out, &Control::default())?;
+    Ok(changed.then_some(out.bytes))
+}
+
+/// Whether one pass finds the tokens that are looked for in normalized text too, when nothing is
+/// normalized.
+///
+/// It does where no match of one kind can lie inside, or run into, one of the other: no token
+/// goes on with the first byte of one of the other kind, and none starts as another does.
+fn one_pass_does(added: &[AddedToken]) -> bool {
+    let mut firsts = [[false; 256]; 2];
+    let mut inner = [[false; 256]; 2];
+    let kind = |added: &AddedToken| usize::from(added.in_normalized);
+    for token in added.iter().filter(|added| !added.is_control) {
+        if !token.token.is_plain() {
+            return false;
+        }
+        if let Some((first, rest)) = token.token.text.split_first() {
+            firsts[kind(token)][usize::from(*first)] = true;
+            for byte in rest {
+                inner[kind(token)][usize::from(*byte)] = true;
+            }
+        }
+    }
+    let meet = |a: &[bool; 256], b: &[bool; 256]| a.iter().zip(b).any(|(a, b)| *a && *b);
+    if meet(&firsts[0], &inner[1]) || meet(&firsts[1], &inner[0]) {
+        return false;
+    }
+    let looked_for = added.iter().filter(|added| !added.is_control);
+    let mut sorted: Vec<_> = looked_for.map(|a| (a.token.text.as_slice(), kind(a))).collect();
+    sorted.sort_unstable();
+    // Each begins with all before it, and is of their kind.
+    let mut starts: Vec<(&[u8], usize)> = Vec::new();
+    for (text, kind) in sorted {
+        while starts.last().is_some_and(|(start, _)| !text.starts_with(start)) {
+            starts.pop();
+        }
+        if starts.last().is_some_and(|(_, other)| *other != kind) {
+            return false;
+        }
+        starts.push((text, kind));
+    }
+    true
 }
 
 /// What happens to text that spells a special token.
@@ -91,6 +159,8 @@ pub struct Parts {
 pub struct Tokenizer {
     pub(crate) parts: Parts,
     all: SpecialTokens,
+    /// Ids of added tokens, and the normal forms that they are decoded to, by id.
+    normal_forms: Vec<(u32, Vec<u8>)>,
     special_ids: Vec<u32>,
     recognized: Recognized,
     as_text: Recognized,
@@ -103,16 +173,26 @@ impl Tokenizer {
     /// # Errors
     ///
     /// `SpecialToken` for an empty or repeated added token.
-    pub fn new(parts: Parts) -> Result<Self> {
+    pub fn new(mut parts: Parts) -> Result<Self> {
+        if parts.normalizer.is_none() && one_pass_does(&parts.added) {
+            parts.added.iter_mut().for_each(|added| added.in_normalized = false);
+        }
         let all = parts.added.iter().map(|added| added.token.clone()).collect();
         let special = parts.added.iter().filter(|added| added.is_special);
         let mut special_ids: Vec<u32> = special.map(|added| added.token.id).collect();
         special_ids.sort_unstable();
+        let normalizer = parts.normalizer.as_ref();
+        let mut normal_forms = Vec::new();
+        for added in &parts.added {
+            normal_forms.extend(normal_form(added, normalizer)?.map(|text| (added.token.id, text)));
+        }
+        normal_forms.sort_unstable();
         Ok(Self {
-            all: SpecialTokens::new(all)?,
+            all: SpecialTokens::unmatched(all)?,
+            normal_forms,
             special_ids,
-            recognized: Recognized::of(&parts.added, |_| true)?,
-            as_text: Recognized::of(&parts.added, |added| !added.is_special)?,
+            recognized: Recognized::of(&parts.added, normalizer, |_| true)?,
+            as_text: Recognized::of(&parts.added, normalizer, |added| !added.is_special)?,
             pool: MemoPool::new(parts.memo_bytes),
             parts,
         })
@@ -154,6 +234,17 @@ impl Tokenizer {
     pub fn token(&self, id: u32) -> Option<&[u8]> {
         let vocabulary = self.parts.vocabulary.as_ref().or_else(|| self.parts.model.vocabulary());
         vocabulary.and_then(|tokens| tokens.token(id)).or_else(|| self.all.token(id))
+    }
+
+    /// The bytes that an id is decoded to: an added token that was looked for in normalized text
+    /// is there as it stood in it. Source: tokenizers 0.23.3, `AddedVocabulary`.
+    #[inline]
+    #[must_use]
+    pub fn decoded(&self, id: u32) -> Option<&[u8]> {
+        match self.normal_forms.binary_search_by_key(&id, |(known, _)| *known) {
+            Ok(at) => self.normal_forms.get(at).map(|(_, text)| text.as_slice()),
+            Err(_) => self.token(id),
+        }
     }
 
     /// The id of a byte string: an added token's before the vocabulary's.
@@ -232,7 +323,8 @@ impl Tokenizer {
             return Err(Error::new(Kind::SpecialToken, message));
         }
         let wanted: HashSet<&[u8]> = wanted.iter().map(Vec::as_slice).collect();
-        let recognized = Recognized::of(&self.parts.added, |added| {
+        let normalizer = self.parts.normalizer.as_ref();
+        let recognized = Recognized::of(&self.parts.added, normalizer, |added| {
             !added.is_special || wanted.contains(added.token.text.as_slice())
         })?;
         Ok(Policy::Only(Box::new(recognized)))

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from subword.errors import FormatError
 from subword.formats import (
+    bert_vocab,
     clip,
     gguf,
     sentencepiece_model,
@@ -19,6 +20,7 @@ from subword.formats import (
     vocab_merges,
     yaml_file,
 )
+from subword.formats.hf_config import with_folder
 from subword.formats.json_file import read_bytes
 from subword.tokenizer import Tokenizer
 
@@ -29,6 +31,7 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "vocab_merges": vocab_merges,
     "yaml": yaml_file,
     "tiktoken": tiktoken,
+    "bert_vocab": bert_vocab,
     "sentencepiece": sentencepiece_model,
     "tekken": tekken,
     "clip": clip,
@@ -36,8 +39,9 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "gguf": gguf,
 }
 """The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
-subword's YAML; tiktoken's rank files; SentencePiece's models; Mistral's ``tekken.json``; CLIP's
-vocabulary; the codes of subword-nmt and fastBPE; the vocabulary of a GGUF file."""
+subword's YAML; tiktoken's rank files; BERT's ``vocab.txt``; SentencePiece's models; Mistral's
+``tekken.json``; CLIP's vocabulary; the codes of subword-nmt and fastBPE; the vocabulary of a GGUF
+file."""
 
 _SUFFIXES: Final = {
     ".yaml": "yaml",
@@ -50,17 +54,22 @@ _SENTENCEPIECE_SUFFIXES: Final = (".model", ".spm")
 _NAMES: Final = {
     "tokenizer.json": "tokenizer_json",
     "vocab.json": "vocab_merges",
+    "vocab.txt": "bert_vocab",
     "tekken.json": "tekken",
     "bpe_simple_vocab_16e6.txt.gz": "clip",
 }
+_FILES: Final = {"tokenizer_json": "tokenizer.json", "bert_vocab": "vocab.txt"}
 
 
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:  # noqa: A002
     """Read a tokenizer of any format.
 
     Args:
-        path: A file; or a folder with ``tokenizer.json``, or with ``vocab.json`` and
-            ``merges.txt``.
+        path: A file; or a folder with ``tokenizer.json``, with ``vocab.json`` and
+            ``merges.txt``, or with ``vocab.txt``. Of a folder with ``tokenizer.json``, which
+            holds what the others do, that is read, and ``tokenizer_config.json``,
+            ``special_tokens_map.json`` and ``chat_template.jinja`` beside it, for roles and the
+            chat template.
         format: A name of ``FORMATS``. By default it is told by the path's extension, then by
             the content.
         options: What the format's ``read`` takes besides, such as ``pattern`` for rank files.
@@ -74,8 +83,9 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
     source = Path(path)
     if format is None:
         format = _told_by_folder(source) if source.is_dir() else _told_by_file(source)  # noqa: A001
-    if format == "tokenizer_json" and source.is_dir():
-        source /= "tokenizer.json"
+    folder = source if source.is_dir() else None
+    if folder is not None and format in _FILES:
+        source /= _FILES[format]
     read: Callable[..., Tokenizer] = _module(format).read
     accepted = read.__kwdefaults__ or {}
     unknown = [name for name in options if name not in accepted]
@@ -84,7 +94,10 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
             f"{path}: format {format} has no option {unknown[0]!r:.40}; it takes "
             f"{', '.join(accepted) or 'none'}"
         )
-    return read(source, **options)
+    tokenizer = read(source, **options)
+    if folder is not None and format == "tokenizer_json":
+        return with_folder(tokenizer, folder)
+    return tokenizer
 
 
 def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = None) -> None:  # noqa: A002
@@ -118,6 +131,8 @@ def _told_by_name(path: Path) -> str:
     if path.is_dir():
         return "vocab_merges"
     suffix = path.suffix.lower()
+    if path.name == "vocab.txt":
+        return "bert_vocab"
     if suffix == ".json":
         if path.name.endswith("vocab.json"):
             raise FormatError(
@@ -136,14 +151,16 @@ def _told_by_name(path: Path) -> str:
 
 
 def _told_by_folder(folder: Path) -> str:
+    if (folder / "tokenizer.json").is_file():
+        return "tokenizer_json"
     files = {
-        "tokenizer_json": ("tokenizer.json",),
         "vocab_merges": ("vocab.json", "merges.txt"),
+        "bert_vocab": ("vocab.txt",),
     }
     found = [
         name for name, needed in files.items() if all((folder / file).is_file() for file in needed)
     ]
-    return _only(found, f"{folder}: the folder", "tokenizer.json, or vocab.json and merges.txt")
+    return _only(found, f"{folder}: the folder", "tokenizer.json, vocab.json and merges.txt, or vocab.txt")
 
 
 def _told_by_file(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Read JSON that strangers wrote, and name the place of what is wrong in it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeVar
@@ -18,9 +18,11 @@ __all__ = [
     "checked",
     "decode_text",
     "open_file",
+    "flag",
     "parse_json",
     "read_bytes",
     "read_json",
+    "read_sequence",
     "refuse_others",
 ]
 
@@ -154,3 +156,36 @@ def refuse_others(found: Mapping[str, object], known: set[str], place: Place) ->
         raise FormatError(
             f"{place}: unknown field {unknown[0]!r:.60}; expected only {', '.join(sorted(known))}"
         )
+
+
+def flag(fields: Mapping[str, object], name: str, place: Place, default: bool | None = None) -> bool:
+    """Give a field that is true or false; the default where it is absent.
+
+    Raises:
+        FormatError: It is something else, or absent without a default.
+    """
+    if default is not None and name not in fields:
+        return default
+    return checked(fields.get(name), bool, f"{place}.{name}")
+
+
+def read_sequence(found: Any, inner: str, place: Place) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Give the steps of an HF part, those of its ``Sequence`` in their place, with their places.
+
+    Args:
+        found: The part; None for one without steps.
+        inner: The field of a ``Sequence`` that lists its steps.
+        place: Where the part stands.
+
+    Raises:
+        FormatError: A part that is no object, or a damaged ``Sequence``.
+    """
+    if found is None:
+        return
+    fields = checked(found, dict, place)
+    if fields.get("type") != "Sequence":
+        yield fields, place
+        return
+    refuse_others(fields, {"type", inner}, place)
+    for at, part in enumerate(checked(fields.get(inner), list, f"{place}.{inner}")):
+        yield from read_sequence(checked(part, dict, f"{place}.{inner}[{at}]"), inner, f"{place}.{inner}[{at}]")

@@ -224,6 +224,7 @@ fn pretoken_step(step: &Bound<'_, PyAny>) -> PyResult<steps::Step> {
         "ByteLevel" => steps::Step::ByteLevel {
             add_prefix_space: field(step, "add_prefix_space")?,
             use_regex: field(step, "use_regex")?,
+            printable: field(step, "printable")?,
         },
         other => return Err(unknown("a pre-tokenizer of subword.pretokens", other)),
     })

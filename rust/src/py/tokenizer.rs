@@ -264,6 +264,11 @@ impl Tokenizer {
         self.0.token(token_id).map(|bytes| PyBytes::new(py, bytes))
     }
 
+    /// The bytes that an id is decoded to, or None for an id without a token.
+    fn decoded_bytes<'py>(&self, py: Python<'py>, token_id: u32) -> Option<Bound<'py, PyBytes>> {
+        self.0.decoded(token_id).map(|bytes| PyBytes::new(py, bytes))
+    }
+
     /// The id of a token, or None.
     fn token_id(&self, token: &[u8]) -> Option<u32> {
         self.0.id_of(token)
@@ -330,7 +335,7 @@ fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -
         if at % RELEASE == 0 {
             control.check()?;
         }
-        let Some(token) = kernel.token(id) else {
+        let Some(token) = kernel.decoded(id) else {
             let message = format!("id {id} at position {at} is not in the vocabulary");
             return Err(Error::new(Kind::UnknownTokenId, message));
         };
@@ -468,27 +473,51 @@ fn with_characters(
     for column in &mut columns {
         column.try_reserve_exact(spans.len())?;
     }
-    let (mut at, mut n_characters) = (0, 0);
-    // The character that starts at `at` has the number `n_characters`.
-    let mut advance = |to: usize| {
-        while at < to {
-            let rest = text.get(at..).unwrap_or_default();
-            let n_bytes = crate::split::classes::decode_utf8(rest).map_or(1, |(_, n)| n);
-            if at + n_bytes > to {
-                return (n_characters, n_characters + 1);
-            }
-            at += n_bytes;
-            n_characters += 1;
-        }
-        (n_characters, n_characters)
-    };
+    // Starts and ends grow each on their own: tokens of one character have one span.
+    let (mut starts, mut ends) = (TextCursor::new(text), TextCursor::new(text));
     for (id, start, end) in spans {
-        let (first, _) = advance(start);
-        let (_, last) = advance(end);
+        let (first, _) = starts.at(start);
+        let (_, last) = ends.at(end);
         ids.push(id);
         for (column, value) in columns.iter_mut().zip([start, end, first, last]) {
             column.push(value as u64);
         }
     }
     Ok((ids, columns))
+}
+
+/// Counts characters up to a byte, which is seldom before the last one asked for.
+struct TextCursor<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// The number of the character that starts at `at`.
+    n_characters: usize,
+}
+
+impl<'a> TextCursor<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0, n_characters: 0 }
+    }
+
+    /// The character that byte `to` is in, and the one that starts there or next.
+    fn at(&mut self, to: usize) -> (usize, usize) {
+        while self.at > to {
+            let is_whole = |n: &usize| {
+                let tail = self.at.checked_sub(*n).and_then(|at| self.text.get(at..self.at));
+                tail.and_then(crate::split::classes::decode_utf8).is_some_and(|(_, m)| m == *n)
+            };
+            self.at -= (2..=4).rev().find(is_whole).unwrap_or(1);
+            self.n_characters -= 1;
+        }
+        while self.at < to {
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let n_bytes = crate::split::classes::decode_utf8(rest).map_or(1, |(_, n)| n);
+            if self.at + n_bytes > to {
+                return (self.n_characters, self.n_characters + 1);
+            }
+            self.at += n_bytes;
+            self.n_characters += 1;
+        }
+        (self.n_characters, self.n_characters)
+    }
 }

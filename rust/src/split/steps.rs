@@ -3,12 +3,16 @@
 //! Source: tokenizers 0.23.3, `pre_tokenizers/` and `NormalizedString::split`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::memmem;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
+use super::engine::Engine;
+use super::linear::has_possessive;
 use super::scripts::Scripts;
+use super::stand_in::StandIn;
 use crate::error::{Error, Kind, Result};
 use crate::normalize::alignment::{Normalized, Rewriter};
 use crate::normalize::characters::CharacterSet;
@@ -81,12 +85,14 @@ pub enum Step {
     UnicodeScripts,
     /// Cut at a character, which goes.
     CharDelimiter(char),
-    /// GPT-2's pattern and leading space. The bytes stay bytes.
+    /// GPT-2's pattern, leading space and printable characters.
     ByteLevel {
         /// Add a space before each piece that has none.
         add_prefix_space: bool,
         /// Cut by GPT-2's pattern.
         use_regex: bool,
+        /// Write each byte as its printable character.
+        printable: bool,
     },
 }
 
@@ -121,6 +127,7 @@ enum Compiled {
     Scripts(Scripts),
     Metaspace { mark: String, scheme: PrependScheme },
     PrefixSpace,
+    Printable,
 }
 
 /// How matches are found.
@@ -128,6 +135,8 @@ enum Compiled {
 enum Finder {
     Literal(Vec<u8>),
     Regex(Regex),
+    /// A pattern with look-around or possessive repeats.
+    Engine(Arc<Engine>),
     Gpt2(Regex),
     /// Every member by itself.
     Characters(CharacterSet),
@@ -194,7 +203,7 @@ impl Steps {
         let mut scratch = Vec::new();
         for step in &self.steps {
             control.check()?;
-            if let Compiled::Metaspace { .. } | Compiled::PrefixSpace = step {
+            if let Compiled::Metaspace { .. } | Compiled::PrefixSpace | Compiled::Printable = step {
                 step.rewrite(text, at_start, out, control)?;
                 continue;
             }
@@ -223,7 +232,7 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
                 ));
             }
             let finder = if *regex {
-                Finder::Regex(compile_regex(pattern)?)
+                compile_finder(pattern)?
             } else {
                 Finder::Literal(pattern.clone().into_bytes())
             };
@@ -255,7 +264,7 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
             let finder = Finder::Literal(delimiter.to_string().into_bytes());
             out.push(Compiled::Cut { finder, behavior: Behavior::Removed, invert: false });
         }
-        Step::ByteLevel { add_prefix_space, use_regex } => {
+        Step::ByteLevel { add_prefix_space, use_regex, printable } => {
             if *add_prefix_space {
                 out.push(Compiled::PrefixSpace);
             }
@@ -264,9 +273,22 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
                 let behavior = Behavior::Isolated;
                 out.push(Compiled::Cut { finder, behavior, invert: false });
             }
+            if *printable {
+                out.push(Compiled::Printable);
+            }
         }
     }
     Ok(())
+}
+
+/// The linear engine where it reads the pattern as it is meant, else the one with look-around.
+fn compile_finder(pattern: &str) -> Result<Finder> {
+    if !has_possessive(pattern)
+        && let Ok(regex) = compile_regex(pattern)
+    {
+        return Ok(Finder::Regex(regex));
+    }
+    Ok(Finder::Engine(Arc::new(Engine::compile(pattern)?)))
 }
 
 /// A stretch of a piece, and whether it is a match.
@@ -290,7 +312,7 @@ impl Compiled {
                 spans.extend(scratch.iter().map(|(range, _)| (range.start, range.end)));
             }
             Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans)?,
-            Self::Metaspace { .. } | Self::PrefixSpace => spans.push((piece.start, piece.end)),
+            Self::Metaspace { .. } | Self::PrefixSpace | Self::Printable => spans.push((piece.start, piece.end)),
         }
         Ok(())
     }
@@ -320,6 +342,7 @@ impl Compiled {
                     };
                     metaspace(mark, wanted, range, &mut rewriter)?;
                 }
+                Self::Printable => printable(range, &mut rewriter)?,
                 _ => prefix_space(range, &mut rewriter)?,
             }
             *span = (start, rewriter.n_written());
@@ -357,6 +380,33 @@ fn prefix_space(piece: Range<usize>, rewriter: &mut Rewriter<'_>) -> Result<()> 
     rewriter.copy(piece)
 }
 
+/// Source: openai/gpt-2, src/encoder.py, `bytes_to_unicode`.
+fn printable(piece: Range<usize>, rewriter: &mut Rewriter<'_>) -> Result<()> {
+    let bytes = rewriter.source().get(piece.clone()).unwrap_or_default();
+    let mut done = piece.start;
+    for (at, &byte) in bytes.iter().enumerate().filter(|(_, byte)| !byte.is_ascii_graphic()) {
+        let at = piece.start + at;
+        rewriter.copy(done..at)?;
+        let mut utf8 = [0; 4];
+        let written = printable_character(byte).encode_utf8(&mut utf8);
+        rewriter.write(written.as_bytes(), at..at + 1)?;
+        done = at + 1;
+    }
+    rewriter.copy(done..piece.end)
+}
+
+/// Printable Latin-1 stands for itself; the 68 other bytes take the characters from U+0100 on.
+fn printable_character(byte: u8) -> char {
+    let code = u32::from(byte);
+    let code = match byte {
+        0..=0x20 => 0x100 + code,
+        0x7F..=0xA0 => 0x121 + code - 0x7F,
+        0xAD => 0x143,
+        _ => code,
+    };
+    char::from_u32(code).unwrap_or('\u{FFFD}')
+}
+
 impl Finder {
     /// Matches and what lies between them, in order, covering the piece.
     fn stretches(
@@ -389,6 +439,23 @@ impl Finder {
             Self::Regex(regex) => {
                 for found in regex.find_iter(bytes) {
                     push(found.range())?;
+                }
+            }
+            Self::Engine(engine) => {
+                let stand_in;
+                let (text, mut origins) = match std::str::from_utf8(bytes) {
+                    Ok(text) => (text, None),
+                    Err(_) => {
+                        stand_in = StandIn::new(bytes)?;
+                        (stand_in.text.as_str(), Some(stand_in.origins()))
+                    }
+                };
+                let mut of = |at| origins.as_mut().map_or(at, |origins| origins.of(at));
+                let mut at = 0;
+                while let Some((start, end)) = engine.find(text, at)? {
+                    let start = of(start);
+                    push(start..of(end))?;
+                    at = end;
                 }
             }
             Self::Gpt2(regex) => find_gpt2(regex, bytes, push)?,

@@ -183,7 +183,9 @@ fn check_pieces(pieces: &[Piece], options: &Options) -> Result<()> {
 fn byte_ids(pieces: &[Piece]) -> Result<Box<[u32; 256]>> {
     let mut ids = Box::new([u32::MAX; 256]);
     for (piece, id) in pieces.iter().zip(0u32..) {
-        if piece.kind != PieceKind::Byte {
+        // HF's pieces have no kinds: there, text that spells one is it too.
+        let is_named = || parse_byte_piece(&piece.text).is_some();
+        if piece.kind != PieceKind::Byte && !(piece.kind == PieceKind::Normal && is_named()) {
             continue;
         }
         let byte = parse_byte_piece(&piece.text).ok_or_else(|| {
