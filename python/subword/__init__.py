@@ -17,6 +17,7 @@ corpus            files, globs, streams to documents, in a fixed order
 counts_parquet    count tables as files
 counts            documents to ``PretokenCounts``
 decoders          how tokens become text again: data
+compression       how densely texts are written: sizes and ratios
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
 stream_decoder    ids that arrive one at a time to text
@@ -31,6 +32,7 @@ cli               the command line, one module a subcommand
 from importlib.metadata import version as _version
 
 from subword import errors, trace
+from subword.compression import Compression
 from subword.counts import PretokenCounts, count
 from subword.errors import (
     ArgumentError,
@@ -49,6 +51,7 @@ from subword.errors import (
     StoppedEarlyWarning,
     SubwordError,
     TextError,
+    TextLeftOutWarning,
     UnencodableTextError,
     UnknownTokenError,
     UnknownTokenIdError,
@@ -56,11 +59,19 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats import load, save
-from subword.named import BPETokenizer, ByteTokenizer, UnigramTokenizer, WordPieceTokenizer
+from subword.named import (
+    BPETokenizer,
+    ByteTokenizer,
+    CharacterTokenizer,
+    UnigramTokenizer,
+    WordPieceTokenizer,
+    WordTokenizer,
+)
 from subword.special_tokens import TokenFlags
 from subword.stream_decoder import StreamDecoder
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
+from subword.training.baselines import train_characters, train_words
 from subword.training.bpe import train_bpe
 from subword.training.unigram import train_unigram
 from subword.training.wordpiece import train_wordpiece
@@ -72,6 +83,8 @@ __all__ = [
     "ArgumentError",
     "BPETokenizer",
     "ByteTokenizer",
+    "CharacterTokenizer",
+    "Compression",
     "CorpusError",
     "CountOverflowError",
     "CountsError",
@@ -92,6 +105,7 @@ __all__ = [
     "SubwordError",
     "Template",
     "TextError",
+    "TextLeftOutWarning",
     "TokenFlags",
     "Tokenizer",
     "UnencodableTextError",
@@ -101,12 +115,15 @@ __all__ = [
     "VocabSizeError",
     "VocabularyError",
     "WordPieceTokenizer",
+    "WordTokenizer",
     "count",
     "errors",
     "load",
     "save",
     "trace",
     "train_bpe",
+    "train_characters",
     "train_unigram",
     "train_wordpiece",
+    "train_words",
 ]

@@ -2,7 +2,8 @@
 
 A decoder is a tuple of the frozen dataclasses below, applied in turn to the list of tokens;
 what is left is joined. They behave as those of HF tokenizers 0.23.3, ``decoders/``, and
-``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``.
+``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``; ``Affixes`` is
+this project's.
 """
 
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 __all__ = [
+    "Affixes",
     "BpeSuffix",
     "ByteFallback",
     "ByteLevel",
@@ -111,6 +113,19 @@ class BpeSuffix:
 
 
 @dataclass(frozen=True, slots=True)
+class Affixes:
+    """Drop what marks the place of a token in its word; for splits that keep the spaces.
+
+    Attributes:
+        prefix: Dropped from the start of each token.
+        suffix: Dropped from the end of each token.
+    """
+
+    prefix: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ctc:
     """Drop repeated tokens and padding, and write a space for the word delimiter.
 
@@ -149,7 +164,8 @@ class SentencePiece:
 
 
 DecoderStep = (
-    ByteLevel
+    Affixes
+    | ByteLevel
     | WordPiece
     | Metaspace
     | ByteFallback
@@ -289,6 +305,12 @@ def _(step: BpeSuffix, tokens: list[bytes]) -> list[bytes]:
     suffix = step.suffix.encode()
     spaces = [b" "] * (len(tokens) - 1) + [b""]
     return [token.replace(suffix, space) for token, space in zip(tokens, spaces, strict=True)]
+
+
+@_apply.register
+def _(step: Affixes, tokens: list[bytes]) -> list[bytes]:
+    prefix, suffix = step.prefix.encode(), step.suffix.encode()
+    return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
 
 
 @_apply.register
