@@ -17,6 +17,7 @@ corpus            files, globs, streams to documents, in a fixed order
 counts_parquet    count tables as files
 counts            documents to ``PretokenCounts``
 decoders          how tokens become text again: data
+compression       how densely texts are written: sizes and ratios
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
 padding           how the rows of a batch are cut and filled up: data
@@ -34,6 +35,7 @@ cli               the command line, one module a subcommand
 from importlib.metadata import version as _version
 
 from subword import errors, trace
+from subword.compression import Compression
 from subword.counts import PretokenCounts, count
 from subword.errors import (
     ArgumentError,
@@ -53,6 +55,7 @@ from subword.errors import (
     StoppedEarlyWarning,
     SubwordError,
     TextError,
+    TextLeftOutWarning,
     UnencodableTextError,
     UnknownTokenError,
     UnknownTokenIdError,
@@ -60,11 +63,19 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats import load, save
-from subword.named import BPETokenizer, ByteTokenizer, UnigramTokenizer, WordPieceTokenizer
+from subword.named import (
+    BPETokenizer,
+    ByteTokenizer,
+    CharacterTokenizer,
+    UnigramTokenizer,
+    WordPieceTokenizer,
+    WordTokenizer,
+)
 from subword.special_tokens import TokenFlags
 from subword.stream_decoder import StreamDecoder
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
+from subword.training.baselines import train_characters, train_words
 from subword.training.bpe import train_bpe
 from subword.training.unigram import train_unigram
 from subword.training.wordpiece import train_wordpiece
@@ -77,6 +88,8 @@ __all__ = [
     "BPETokenizer",
     "ByteTokenizer",
     "ChatTemplateError",
+    "CharacterTokenizer",
+    "Compression",
     "CorpusError",
     "CountOverflowError",
     "CountsError",
@@ -97,6 +110,7 @@ __all__ = [
     "SubwordError",
     "Template",
     "TextError",
+    "TextLeftOutWarning",
     "TokenFlags",
     "Tokenizer",
     "UnencodableTextError",
@@ -106,12 +120,15 @@ __all__ = [
     "VocabSizeError",
     "VocabularyError",
     "WordPieceTokenizer",
+    "WordTokenizer",
     "count",
     "errors",
     "load",
     "save",
     "trace",
     "train_bpe",
+    "train_characters",
     "train_unigram",
     "train_wordpiece",
+    "train_words",
 ]

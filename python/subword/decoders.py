@@ -2,7 +2,8 @@
 
 A decoder is a tuple of the frozen dataclasses below, applied in turn to the list of tokens;
 what is left is joined. They behave as those of HF tokenizers 0.23.3, ``decoders/``, and
-``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``.
+``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``; ``Affixes`` is
+this project's.
 """
 
 import codecs
@@ -17,6 +18,7 @@ from subword.normalizers import Normalizer
 from subword.byte_characters import BYTE_CHARACTERS, from_characters
 
 __all__ = [
+    "Affixes",
     "BpeSuffix",
     "ByteFallback",
     "ByteLevel",
@@ -142,6 +144,19 @@ class BpeSuffix:
 
 
 @dataclass(frozen=True, slots=True)
+class Affixes:
+    """Drop what marks the place of a token in its word; for splits that keep the spaces.
+
+    Attributes:
+        prefix: Dropped from the start of each token.
+        suffix: Dropped from the end of each token.
+    """
+
+    prefix: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ctc:
     """Drop repeated tokens and padding, and write a space for the word delimiter.
 
@@ -189,7 +204,8 @@ class Normalize:
 
 
 DecoderStep = (
-    ByteLevel
+    Affixes
+    | ByteLevel
     | WordPiece
     | Metaspace
     | ByteFallback
@@ -346,6 +362,12 @@ def _(step: BpeSuffix, tokens: list[bytes]) -> list[bytes]:
     suffix = step.suffix.encode()
     last = len(tokens) - 1
     return [token.replace(suffix, b"" if at == last else b" ") for at, token in enumerate(tokens)]
+
+
+@_apply.register
+def _(step: Affixes, tokens: list[bytes]) -> list[bytes]:
+    prefix, suffix = step.prefix.encode(), step.suffix.encode()
+    return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
 
 
 @_apply.register

@@ -22,7 +22,8 @@ SubwordError
 ├── ChatTemplateError        a chat template that fails, refuses the messages, or takes too long
 └── MissingExtraError        an optional dependency that is not installed
 
-``StoppedEarlyWarning`` is the one warning: training ran out of pairs.
+Two warnings: ``StoppedEarlyWarning``, training ran out of pairs, words or characters; and
+``TextLeftOutWarning``, part of the training text was not learnt from.
 """
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "StoppedEarlyWarning",
     "SubwordError",
     "TextError",
+    "TextLeftOutWarning",
     "UnencodableTextError",
     "UnknownTokenError",
     "UnknownTokenIdError",
@@ -136,4 +138,8 @@ class MissingExtraError(SubwordError, ImportError):
 
 
 class StoppedEarlyWarning(UserWarning):
-    """Training found no pair left, so the vocabulary is smaller than the one asked for."""
+    """Training ran out of pairs, words or characters: the vocabulary is smaller than asked for."""
+
+
+class TextLeftOutWarning(UserWarning):
+    """Training text that was not learnt from, counted: characters outside the alphabet, bytes."""

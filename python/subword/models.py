@@ -25,6 +25,7 @@ __all__ = [
     "bpe_from_ranks",
     "bpe_from_tokens",
     "compile_model",
+    "unknown_id",
 ]
 
 Ties = Literal["greatest", "first", "hf", "smallest_id"]
@@ -322,6 +323,13 @@ def _unknown_id(vocab: Mapping[TokenId, bytes], unk_token: str | None) -> TokenI
         f"the unknown token {unk_token!r:.40} is not in the vocabulary; add it, or pass "
         "unk_token=None to refuse what is unknown"
     )
+
+
+def unknown_id(model: Model) -> TokenId | None:
+    """Give the id of what the model cannot spell; None where it has none, as byte-level BPE."""
+    if isinstance(model, Unigram | Pieces):
+        return model.unk_id
+    return None if isinstance(model, Bpe) else _unknown_id(model.vocab, model.unk_token)
 
 
 def bpe_from_tokens(vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]) -> Bpe:

@@ -5,18 +5,36 @@ from os import PathLike
 
 from subword.decoders import ByteFallback
 from subword.decoders import WordPiece as WordPieceDecoder
-from subword.errors import VocabularyError
+from subword.errors import ArgumentError, VocabularyError
 from subword.formats.vocab_files import read_files
-from subword.models import Bpe, Piece, PieceKind, Unigram, WordPiece, bpe_from_tokens
+from subword.models import (
+    AllCharacters,
+    Bpe,
+    Characters,
+    Piece,
+    PieceKind,
+    Unigram,
+    WordPiece,
+    Words,
+    bpe_from_tokens,
+)
 from subword.normalizers import NormalizerStep, resolve_normalizer
 from subword.patterns import resolve_pattern
 from subword.pretokens import Bert, PretokenStep
-from subword.special_tokens import assign_ids, check_special_tokens
+from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
+from subword.training.baselines import WORD_PATTERN
 from subword.types import TokenId
 
-__all__ = ["BPETokenizer", "ByteTokenizer", "UnigramTokenizer", "WordPieceTokenizer"]
+__all__ = [
+    "BPETokenizer",
+    "ByteTokenizer",
+    "CharacterTokenizer",
+    "UnigramTokenizer",
+    "WordPieceTokenizer",
+    "WordTokenizer",
+]
 
 
 class BPETokenizer(Tokenizer):
@@ -211,6 +229,130 @@ class ByteTokenizer(Tokenizer):
         tokens = check_special_tokens(special_tokens or ())
         vocab = {byte: bytes([byte]) for byte in range(256)}
         super().__init__(Bpe(vocab, ()), {token: 256 + at for at, token in enumerate(tokens)})
+
+
+class CharacterTokenizer(Tokenizer):
+    """Every character (code point) is a token.
+
+    Examples:
+        >>> tok = CharacterTokenizer()
+        >>> tok.encode("h你🌍"), tok.decode([20320])
+        ([104, 20320, 127757], '你')
+        >>> CharacterTokenizer("abc", unk_token="?").encode("cabz")
+        [2, 0, 1, 3]
+    """
+
+    def __init__(
+        self,
+        alphabet: Sequence[str] | Mapping[str, TokenId] | None = None,
+        *,
+        unk_token: str | None = None,
+        special_tokens: Iterable[str] | None = None,
+    ) -> None:
+        """Make a tokenizer; ``subword.train_characters`` learns an alphabet.
+
+        Args:
+            alphabet: The characters in the order of their ids, as a string or a list; or the id
+                of each. None for all of Unicode: a character's id is its code point.
+            unk_token: What other characters become; None refuses them. Where the alphabet does
+                not hold it, it gets the next free id.
+            special_tokens: Reserved strings; those that are no tokens get the next free ids.
+
+        Raises:
+            VocabularyError: A repeated character or id, or an entry that is no one character.
+            SpecialTokenError: An empty or repeated special token.
+            ArgumentError: An ``unk_token`` for all of Unicode, where no character is unknown.
+        """
+        special = check_special_tokens(special_tokens or ())
+        if alphabet is None:
+            if unk_token is not None:
+                raise ArgumentError(
+                    f"unk_token is {unk_token!r:.40}, but no character is unknown to all of "
+                    "Unicode; leave it out, or give an alphabet"
+                )
+            ids = {token: 0x110000 + at for at, token in enumerate(special)}
+            super().__init__(Characters(AllCharacters()), ids)
+            return
+        known = _ids_of(alphabet)
+        for character in known:
+            if len(character) != 1 and character != unk_token:
+                raise VocabularyError(
+                    f"the alphabet holds {character!r:.40}; expected single characters"
+                )
+        vocab, ids, flags = _with_unknown(known, unk_token, special)
+        super().__init__(Characters(vocab, unk_token), ids, token_flags=flags)
+
+
+class WordTokenizer(Tokenizer):
+    """Every word is a token, and what is not in the vocabulary is unknown.
+
+    Examples:
+        >>> tok = WordTokenizer(["[UNK]", "the", " ", "cat"])
+        >>> tok.encode("the cat!"), tok.decode([1, 2, 3])
+        ([1, 2, 3, 0], 'the cat')
+    """
+
+    def __init__(
+        self,
+        vocab: Sequence[str] | Mapping[str, TokenId],
+        *,
+        pattern: str | Sequence[str] = WORD_PATTERN,
+        unk_token: str | None = "[UNK]",
+        special_tokens: Iterable[str] | None = None,
+    ) -> None:
+        r"""Make a tokenizer; ``subword.train_words`` learns a vocabulary.
+
+        Args:
+            vocab: Words in the order of their ids, or the id of each.
+            pattern: What a word is: a split pattern such as ``"gpt2"``, or ``(?s)\w+|.``, runs of
+                word characters and every other character on its own.
+            unk_token: What unknown words become, one of the words; None refuses them. Text that
+                spells it is text.
+            special_tokens: Reserved strings; those that are no words get the next free ids.
+
+        Raises:
+            VocabularyError: Duplicate ids or words, or a vocabulary without its unknown token.
+            SpecialTokenError: An empty or repeated special token.
+            PatternError: The pattern does not compile.
+        """
+        known = _ids_of(vocab)
+        if unk_token is not None and unk_token not in known:
+            raise VocabularyError(
+                f"the unknown token {unk_token!r:.40} is not in the vocabulary; add it, or pass "
+                "unk_token=None to refuse what is unknown"
+            )
+        special = check_special_tokens(special_tokens or ())
+        words, ids, flags = _with_unknown(known, unk_token, special)
+        super().__init__(Words(words, unk_token), ids, resolve_pattern(pattern), token_flags=flags)
+
+
+def _with_unknown(
+    known: dict[str, TokenId], unk_token: str | None, special_tokens: tuple[str, ...]
+) -> tuple[dict[TokenId, bytes], dict[str, TokenId], dict[str, TokenFlags]]:
+    """Give the vocabulary with its unknown token, the ids of reserved tokens, and their flags."""
+    flags: dict[str, TokenFlags] = {}
+    reserved = list(special_tokens)
+    if unk_token is not None and unk_token not in special_tokens:
+        reserved.insert(0, unk_token)
+        flags[unk_token] = TokenFlags(control=True)
+    taken = {_utf8(token): token_id for token, token_id in known.items()}
+    ids = assign_ids(reserved, taken, max(known.values(), default=-1) + 1)
+    vocab = {token_id: token for token, token_id in taken.items()}
+    if len(vocab) < len(taken):
+        twice = next(t for t, token_id in taken.items() if vocab[token_id] != t)
+        raise VocabularyError(f"id {taken[twice]} of {twice!r:.40} is another token's id too")
+    if unk_token is not None:
+        vocab[ids[unk_token]] = unk_token.encode()
+    return vocab, ids, flags
+
+
+def _utf8(token: str) -> bytes:
+    try:
+        return token.encode()
+    except UnicodeEncodeError as error:
+        raise VocabularyError(
+            f"token {token!r:.40} has a lone surrogate at character {error.start}"
+        ) from error
 
 
 def _ids_of(vocab: Sequence[str] | Mapping[str, TokenId]) -> dict[str, TokenId]:

@@ -8,6 +8,7 @@ The module is longer than 400 lines because one class is the whole interface, wi
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
+from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from subword import _core
 from subword.chat import ChatTemplate, render_chat
+from subword.compression import Compression, measure
 from subword.decoders import Decoder, decode_tokens
 from subword.errors import (
     ArgumentError,
@@ -23,7 +25,7 @@ from subword.errors import (
     VocabSizeError,
     VocabularyError,
 )
-from subword.models import Bpe, Model, compile_model
+from subword.models import Bpe, CharacterBpe, Model, compile_model, unknown_id
 from subword.normalizers import Normalizer
 from subword.padding import Padding, Truncation
 from subword.patterns import Pattern, pattern_name, resolve_pattern
@@ -224,6 +226,40 @@ class Tokenizer:
         """Give the number of ids of a text, without a list of them. Raises as ``encode``."""
         return self._kernel.count_tokens(text, special)
 
+    def compression(
+        self, texts: Iterable[TextLike], *, special: Special = "recognize"
+    ) -> Compression:
+        """Measure how densely texts are written.
+
+        Args:
+            texts: The texts, encoded one at a time; none are kept.
+            special: As in ``encode``.
+
+        Returns:
+            Documents, bytes, characters, tokens and unknown tokens; the ratios are properties.
+
+        Raises:
+            ArgumentError: A bare string for ``texts``.
+            SubwordError: As ``encode``.
+
+        Examples:
+            >>> from subword.named import BPETokenizer
+            >>> tok = BPETokenizer({0: b"a", 1: b"b", 2: b"ab"}, [(b"a", b"b")])
+            >>> tok.compression(["abba", "ab"]).bytes_per_token
+            1.5
+        """
+        name = pattern_name(self.pattern) or "custom"
+        return measure(
+            lambda text: self.encode_array(text, special=special),
+            texts,
+            unk_id=unknown_id(self.model),
+            vocab_size=self.vocab_size,
+            signature=(
+                f"model={type(self.model).__name__} vocab_size={self.vocab_size} pattern={name} "
+                f"subword={version('subword')}"
+            ),
+        )
+
     def decode(
         self,
         ids: Iterable[TokenId],
@@ -320,7 +356,7 @@ class Tokenizer:
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The merges in rank order, as byte strings."""
-        if not isinstance(self.model, Bpe):
+        if not isinstance(self.model, Bpe | CharacterBpe):
             return []
         vocab = self.model.vocab
         return [(vocab[left], vocab[right]) for left, right in self.model.merges]
@@ -328,7 +364,7 @@ class Tokenizer:
     @property
     def merge_counts(self) -> list[int] | None:
         """Occurrences of each merge's pair when it was learnt; None where that is not known."""
-        training = self.model.training if isinstance(self.model, Bpe) else None
+        training = self.model.training if isinstance(self.model, Bpe | CharacterBpe) else None
         return None if training is None else list(training.merge_counts)
 
     @property

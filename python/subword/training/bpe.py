@@ -1,30 +1,29 @@
 """Learn byte-pair encodings from pre-token counts."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import get_args
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Literal, get_args
 
 from subword import _core
-from subword.counts import PretokenCounts, count
 from subword.errors import (
     ArgumentError,
-    CountsError,
-    EmptyCorpusError,
     SpecialTokenError,
     StoppedEarlyWarning,
     VocabSizeError,
 )
 from subword.models import Bpe, Ties, Training
-from subword.patterns import resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.tokenizer import Tokenizer
-from subword.types import Sources
+from subword.training import character_bpe
+from subword.training.character_bpe import CharacterOptions
+from subword.training.sources import TrainingSource, as_counts, reserved_tokens
 
 __all__ = ["train_bpe"]
 
 
 def train_bpe(
-    source: PretokenCounts | Mapping[str, int] | Mapping[bytes, int] | Sources,
+    source: TrainingSource,
     vocab_size: int,
     special_tokens: Sequence[str] | None = None,
     *,
@@ -32,15 +31,32 @@ def train_bpe(
     ties: Ties = "greatest",
     min_frequency: int = 1,
     max_token_length: int | None = None,
+    alphabet: Literal["bytes", "characters"] = "bytes",
+    limit_alphabet: int | None = None,
+    character_coverage: float | None = None,
+    unk_token: str | None = None,
+    byte_fallback: bool = False,
+    end_of_word_suffix: str = "",
+    continuing_subword_prefix: str = "",
     documents: str | bytes | None = None,
     n_threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tokenizer:
-    """Train a byte-level BPE tokenizer.
+    """Train a BPE tokenizer, over bytes or over characters.
 
-    Ids are the bytes 0–255, then the special tokens in the order given, then the merges in rank
-    order. The result depends on the counts alone, save that ``ties="first"`` also reads the
-    first positions. Training stops early, with a ``StoppedEarlyWarning``, when no pair is left.
+    The result depends on the counts alone, save that ``ties="first"`` also reads the first
+    positions. Training stops early, with a ``StoppedEarlyWarning``, when no pair is left.
+
+    Over bytes, ids are the bytes 0–255, then the special tokens in the order given, then the
+    merges in rank order.
+
+    Over characters they are the unknown token (where it is none of the special tokens), the
+    special tokens in the order given, the 256 byte tokens ``<0x00>`` … with ``byte_fallback``,
+    the characters that occur, then what merges made, in their order. Characters are ordered by
+    code point; where words are marked, those that begin a word come first, then those that end
+    one, then those inside (with the prefix), then those that end one there. A character outside
+    the alphabet breaks a word in training (HF drops it and joins its neighbours), and a
+    ``TextLeftOutWarning`` says how many there were. Bytes that are no UTF-8 count as U+FFFD.
 
     Args:
         source: Pre-token counts, a mapping of pre-tokens to counts, or a corpus to count first.
@@ -53,13 +69,24 @@ def train_bpe(
             smallest pair of ids as HF ``BpeTrainer`` 0.23 numbers them; ``"smallest_id"``, the
             smallest pair of raw ids (rustbpe, bpeasy).
         min_frequency: Pairs that occur less often are not merged; at least 1.
-        max_token_length: Most bytes of a token; None for no limit.
+        max_token_length: Most bytes of a token; None for no limit. For bytes alone.
+        alphabet: What words are made of before the first merge. The options that follow are for
+            characters alone.
+        limit_alphabet: Keep only so many characters, the most frequent; ties to the smaller code
+            point.
+        character_coverage: Keep the most frequent characters up to this share of all.
+        unk_token: What characters become that the vocabulary lacks; None refuses them.
+        byte_fallback: Such characters become the tokens of their UTF-8 instead.
+        end_of_word_suffix: Put after the last character of each word, as ``</w>`` of subword-nmt.
+        continuing_subword_prefix: Put before each character inside a word. With it or the suffix
+            the split is at whitespace by default, which then is no part of any token and
+            decodes to one space.
         documents: How files are cut into documents, as in ``subword.count``.
         n_threads: Threads to count with; None for one a core.
         progress: Called about twenty times a second with the merges made so far.
 
     Raises:
-        VocabSizeError: ``vocab_size`` is below the bytes and special tokens.
+        VocabSizeError: ``vocab_size`` is below the bytes or characters and special tokens.
         EmptyCorpusError: There is no text to learn from.
         CountsError: ``pattern`` is not the one the counts were made with.
         ArgumentError: An argument outside its range.
@@ -72,23 +99,45 @@ def train_bpe(
         >>> tok = train_bpe({"low": 5, "lower": 2, "widest": 3, "newest": 6}, 259)
         >>> tok.merges, tok.merge_counts
         ([(b's', b't'), (b'e', b'st'), (b'o', b'w')], [9, 9, 7])
+        >>> words = {"我": 1, "喜欢": 2, "吃": 2, "苹果": 1, "苹果派": 1}
+        >>> tok = train_bpe(words, 9, alphabet="characters", ties="first")
+        >>> [(left.decode(), right.decode()) for left, right in tok.merges]
+        [('喜', '欢'), ('苹', '果')]
     """
-    _check_arguments(ties, min_frequency, max_token_length, n_threads)
-    if isinstance(source, Mapping):
-        counts = _as_counts(source, pattern)
-        tokens = counts.special_tokens if special_tokens is None else special_tokens
-        special_tokens = _check_vocab_size(vocab_size, tokens)
-    else:
-        special_tokens = _check_vocab_size(vocab_size, special_tokens or ())
-        counts = count(
+    _check_arguments(ties, min_frequency, max_token_length)
+    options = CharacterOptions(
+        limit_alphabet=limit_alphabet,
+        character_coverage=character_coverage,
+        unk_token=unk_token,
+        byte_fallback=byte_fallback,
+        end_of_word_suffix=end_of_word_suffix,
+        continuing_subword_prefix=continuing_subword_prefix,
+    )
+    if alphabet == "characters":
+        if max_token_length is not None:
+            raise ArgumentError("max_token_length counts bytes, so it needs alphabet='bytes'")
+        return character_bpe.learn(
             source,
-            pattern="gpt2" if pattern is None else pattern,
-            special_tokens=special_tokens,
+            vocab_size,
+            special_tokens,
+            options,
+            pattern=pattern,
+            ties=ties,
+            min_frequency=min_frequency,
             documents=documents,
             n_threads=n_threads,
+            progress=progress,
         )
-    if not len(counts):
-        raise EmptyCorpusError("the counts hold no pre-token; there is nothing to learn from")
+    _check_alphabet(alphabet, options)
+    special_tokens = _check_vocab_size(vocab_size, reserved_tokens(source, special_tokens))
+    counts = as_counts(
+        source,
+        pattern=pattern,
+        default="gpt2",
+        special_tokens=special_tokens,
+        documents=documents,
+        n_threads=n_threads,
+    )
     n_merges = vocab_size - 256 - len(special_tokens)
     learnt = _core.learn_merges(
         counts.table,
@@ -112,17 +161,24 @@ def train_bpe(
     return Tokenizer(model, ids, counts.pattern)
 
 
-def _check_arguments(
-    ties: str, min_frequency: int, max_token_length: int | None, n_threads: int | None
-) -> None:
+def _check_alphabet(alphabet: str, options: CharacterOptions) -> None:
+    if alphabet != "bytes":
+        raise ArgumentError(f"alphabet is {alphabet!r:.40}; it is 'bytes' or 'characters'")
+    for option in fields(options):
+        if getattr(options, option.name) != option.default:
+            raise ArgumentError(
+                f"{option.name} needs alphabet='characters': over bytes nothing is unknown, and "
+                "tokens are the bytes of the text"
+            )
+
+
+def _check_arguments(ties: str, min_frequency: int, max_token_length: int | None) -> None:
     if ties not in get_args(Ties):
         raise ArgumentError(f"ties is {ties!r}; it is one of {', '.join(get_args(Ties))}")
     if min_frequency < 1:
         raise ArgumentError(f"min_frequency is {min_frequency}; give at least 1")
     if max_token_length is not None and max_token_length < 1:
         raise ArgumentError(f"max_token_length is {max_token_length}; give at least 1, or None")
-    if n_threads is not None and n_threads < 1:
-        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
 
 
 def _check_vocab_size(vocab_size: int, special_tokens: Sequence[str]) -> tuple[str, ...]:
@@ -140,19 +196,6 @@ def _check_vocab_size(vocab_size: int, special_tokens: Sequence[str]) -> tuple[s
             f"tokens need {smallest}"
         )
     return special_tokens
-
-
-def _as_counts(
-    source: Mapping[str, int] | Mapping[bytes, int], pattern: str | Sequence[str] | None
-) -> PretokenCounts:
-    if not isinstance(source, PretokenCounts):
-        return PretokenCounts.from_mapping(source, pattern="gpt2" if pattern is None else pattern)
-    if pattern is not None and resolve_pattern(pattern) != source.pattern:
-        raise CountsError(
-            f"the counts were made with the pattern {source.pattern!r:.60}, not with "
-            f"{pattern!r:.60}; leave pattern out, or count again"
-        )
-    return source
 
 
 def _model(pairs: list[tuple[int, int]], n_special: int, training: Training) -> Bpe:

@@ -1,21 +1,20 @@
 """Learn Unigram vocabularies from pre-token counts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from subword import _core
-from subword.counts import PretokenCounts, count
 from subword.decoders import ByteFallback
-from subword.errors import ArgumentError, EmptyCorpusError, VocabSizeError
+from subword.errors import VocabSizeError
 from subword.models import Piece, Unigram
 from subword.special_tokens import TokenFlags, check_special_tokens
 from subword.tokenizer import Tokenizer
-from subword.types import Sources
+from subword.training.sources import TrainingSource, as_counts, reserved_tokens
 
 __all__ = ["train_unigram"]
 
 
 def train_unigram(
-    source: PretokenCounts | Mapping[str, int] | Mapping[bytes, int] | Sources,
+    source: TrainingSource,
     vocab_size: int,
     special_tokens: Sequence[str] | None = None,
     *,
@@ -60,6 +59,7 @@ def train_unigram(
             characters of the alphabet.
         EmptyCorpusError: There is no text to learn from.
         ArgumentError: An argument outside its range.
+        CountsError: ``pattern`` is not the one the counts were made with.
         SubwordError: As ``subword.count``, when the source is a corpus.
 
     Source: Kudo 2018, "Subword Regularization"; choices it leaves open as sentencepiece 0.2.3.
@@ -69,10 +69,16 @@ def train_unigram(
         >>> tok.decode(tok.encode("hugs"))
         'hugs'
     """
-    if n_threads is not None and n_threads < 1:
-        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
-    special_tokens = _special_tokens(source, special_tokens, unk_token)
-    counts = _counts(source, pattern, special_tokens, documents, n_threads)
+    reserved = reserved_tokens(source, special_tokens)
+    special_tokens = check_special_tokens([unk_token, *reserved])[1:]
+    counts = as_counts(
+        source,
+        pattern=pattern,
+        default="gpt2",
+        special_tokens=special_tokens,
+        documents=documents,
+        n_threads=n_threads,
+    )
     names = [f"<0x{byte:02X}>" for byte in range(256)] if byte_fallback else []
     n_reserved = 1 + len(special_tokens) + len(names)
     if vocab_size <= n_reserved:
@@ -104,36 +110,3 @@ def train_unigram(
         token_flags={unk_token: TokenFlags(control=True)},
         decoder=(ByteFallback(),) if byte_fallback else (),
     )
-
-
-def _special_tokens(
-    source: object, special_tokens: Sequence[str] | None, unk_token: str
-) -> tuple[str, ...]:
-    if special_tokens is None:
-        special_tokens = source.special_tokens if isinstance(source, PretokenCounts) else ()
-    checked = check_special_tokens([unk_token, *special_tokens])
-    return checked[1:]
-
-
-def _counts(
-    source: PretokenCounts | Mapping[str, int] | Mapping[bytes, int] | Sources,
-    pattern: str | Sequence[str] | None,
-    special_tokens: tuple[str, ...],
-    documents: str | bytes | None,
-    n_threads: int | None,
-) -> PretokenCounts:
-    if isinstance(source, PretokenCounts):
-        counts = source
-    elif isinstance(source, Mapping):
-        counts = PretokenCounts.from_mapping(source, pattern=pattern or "gpt2")
-    else:
-        counts = count(
-            source,
-            pattern=pattern or "gpt2",
-            special_tokens=special_tokens,
-            documents=documents,
-            n_threads=n_threads,
-        )
-    if not len(counts):
-        raise EmptyCorpusError("the counts hold no pre-token; there is nothing to learn from")
-    return counts

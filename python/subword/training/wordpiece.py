@@ -1,20 +1,25 @@
-"""Learn WordPiece vocabularies, and character-level BPE, from pre-token counts."""
+"""Learn WordPiece vocabularies from pre-token counts."""
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from subword import _core
-from subword.counts import PretokenCounts, count
+from subword.counts import PretokenCounts
 from subword.decoders import WordPiece as WordPieceDecoder
-from subword.errors import ArgumentError, EmptyCorpusError, StoppedEarlyWarning
+from subword.errors import ArgumentError
 from subword.models import Ties, WordPiece
 from subword.patterns import resolve_pattern
 from subword.pretokens import Whitespace
 from subword.special_tokens import check_special_tokens
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
-from subword.types import Sources
+from subword.training.sources import (
+    TrainingSource,
+    as_counts,
+    warn_left_out,
+    warn_stopped_early,
+    without_whitespace,
+)
 
 __all__ = ["train_wordpiece"]
 
@@ -24,7 +29,7 @@ Score = Literal["likelihood", "frequency"]
 
 
 def train_wordpiece(
-    source: PretokenCounts | Mapping[str, int] | Mapping[bytes, int] | Sources,
+    source: TrainingSource,
     vocab_size: int,
     special_tokens: Sequence[str] = _BERT_TOKENS,
     *,
@@ -73,6 +78,7 @@ def train_wordpiece(
         VocabSizeError: ``vocab_size`` is below the special tokens and characters.
         EmptyCorpusError: There is no text to learn from.
         ArgumentError: An argument outside its range.
+        CountsError: ``pattern`` is not the one the counts were made with.
         SubwordError: As ``subword.count``, when the source is a corpus.
 
     Source: Schuster and Nakajima 2012, "Japanese and Korean Voice Search"; the likelihood score
@@ -87,7 +93,7 @@ def train_wordpiece(
     special_tokens = check_special_tokens(special_tokens)
     if unk_token not in special_tokens:
         raise ArgumentError(f"unk_token is {unk_token!r:.40}, which is no special token; add it")
-    counts = _counts(source, pattern, special_tokens, documents, n_threads)
+    counts = _words(source, pattern, special_tokens, documents, n_threads)
     tokens, _, merges, _, dropped, n_invalid = _core.learn_wordpiece(
         list(counts.items()),
         vocab_size=vocab_size,
@@ -105,14 +111,8 @@ def train_wordpiece(
         first_seen=counts.table.first_seen().tolist(),
         progress=progress,
     )
-    if len(tokens) < vocab_size:
-        warnings.warn(
-            f"no pair is left: stopped after {len(merges)} merges, at a vocabulary of "
-            f"{len(tokens)} tokens of {vocab_size}",
-            StoppedEarlyWarning,
-            stacklevel=2,
-        )
-    _warn_dropped(dropped, n_invalid)
+    warn_stopped_early(f"no pair is left after {len(merges)} merges", len(tokens), vocab_size)
+    warn_left_out(dropped, n_invalid, f"a word with them becomes {unk_token}")
     vocab = dict(enumerate(tokens))
     model = WordPiece(vocab, unk_token, prefix, max_input_chars_per_word)
     ids = {token: at for at, token in enumerate(special_tokens)}
@@ -132,43 +132,20 @@ def train_wordpiece(
 _WORDS = resolve_pattern(r"\w+|[^\w\s]+")
 
 
-def _counts(
-    source: PretokenCounts | Mapping[str, int] | Mapping[bytes, int] | Sources,
+def _words(
+    source: TrainingSource,
     pattern: str | Sequence[str] | None,
     special_tokens: tuple[str, ...],
     documents: str | bytes | None,
     n_threads: int | None,
 ) -> PretokenCounts:
-    chosen = _WORDS if pattern is None else resolve_pattern(pattern)
-    if isinstance(source, PretokenCounts):
-        counts = source
-    elif isinstance(source, Mapping):
-        counts = PretokenCounts.from_mapping(source, pattern=chosen)
-    else:
-        counts = count(
-            source,
-            pattern=chosen,
-            special_tokens=special_tokens,
-            documents=documents,
-            n_threads=n_threads,
-        )
-    if counts.pattern == _WORDS:
-        # The gaps of this pattern are whitespace, which the tokenizer drops.
-        counts = counts.keep(lambda pretoken: bool(pretoken.decode("utf-8", "replace").strip()))
-    if not len(counts):
-        raise EmptyCorpusError("the counts hold no word; there is nothing to learn from")
-    return counts
-
-
-def _warn_dropped(dropped: list[tuple[str, int]], n_invalid: int) -> None:
-    if dropped:
-        total = sum(n for _, n in dropped)
-        warnings.warn(
-            f"{len(dropped)} characters outside the alphabet were left out, {total} occurrences",
-            UserWarning,
-            stacklevel=3,
-        )
-    if n_invalid:
-        warnings.warn(
-            f"{n_invalid} bytes that are no UTF-8 count as U+FFFD", UserWarning, stacklevel=3
-        )
+    counts = as_counts(
+        source,
+        pattern=pattern,
+        default=_WORDS,
+        special_tokens=special_tokens,
+        documents=documents,
+        n_threads=n_threads,
+    )
+    # The gaps of the default pattern are whitespace, which the tokenizer drops.
+    return without_whitespace(counts) if counts.pattern == _WORDS else counts
