@@ -39,6 +39,18 @@ pub struct Scratch {
     ids: Vec<u32>,
 }
 
+impl Scratch {
+    /// The buffers of character BPE.
+    pub fn characters(&mut self) -> &mut CharacterScratch {
+        &mut self.characters
+    }
+
+    /// The buffers of Unigram.
+    pub fn unigram(&mut self) -> &mut UnigramScratch {
+        &mut self.unigram
+    }
+}
+
 impl Model {
     /// Append the ids of one pre-token.
     ///

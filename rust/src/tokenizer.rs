@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
+use crate::marks::Marks;
 use crate::memo::MemoPool;
 use crate::model::Model;
 use crate::normalize::Normalizer;
@@ -165,6 +166,8 @@ pub struct Tokenizer {
     recognized: Recognized,
     as_text: Recognized,
     pub(crate) pool: MemoPool,
+    /// How texts are cut before they are normalized, where they can be.
+    pub(crate) marks: Option<Marks>,
 }
 
 impl Tokenizer {
@@ -194,6 +197,7 @@ impl Tokenizer {
             recognized: Recognized::of(&parts.added, normalizer, |_| true)?,
             as_text: Recognized::of(&parts.added, normalizer, |added| !added.is_special)?,
             pool: MemoPool::new(parts.memo_bytes),
+            marks: Marks::of(&parts),
             parts,
         })
     }

@@ -1,7 +1,10 @@
 //! What one thread does to encode: cut, normalize, split, recall or run the model.
 
+mod marked;
+
 use crate::error::{Error, Kind, Result};
 use crate::key::Key;
+use crate::marks::View;
 use crate::memo::{LONGEST, Memo};
 use crate::model::{Scratch, TokenSpan};
 use crate::normalize::alignment::Normalized;
@@ -28,6 +31,7 @@ pub struct Worker<'a> {
     scratch: Scratch,
     normalized: Normalized,
     pieces: Pieces,
+    view: View,
 }
 
 impl Drop for Worker<'_> {
@@ -48,6 +52,7 @@ impl<'a> Worker<'a> {
             scratch: Scratch::default(),
             normalized: Normalized::default(),
             pieces: Pieces::default(),
+            view: View::default(),
         }
     }
 
@@ -100,6 +105,11 @@ impl<'a> Worker<'a> {
     ) -> Result<()> {
         if let Some(splitter) = self.tokenizer.plain_splitter() {
             return self.encode_plain(text, splitter, ids, control);
+        }
+        if let Some(marks) = &self.tokenizer.marks
+            && normalized_tokens.is_empty()
+        {
+            return self.encode_marked(text, marks, ids, control);
         }
         let mut normalized = std::mem::take(&mut self.normalized);
         let changed = match &self.tokenizer.parts.normalizer {

@@ -4,12 +4,13 @@
 //! bytes do in `encode`. What has no symbol is unknown: it becomes the tokens of its bytes, or
 //! the unknown token, or is refused.
 
-use super::cuts::{Neighbours, Segments};
+use super::cuts::Segments;
 use super::encode::{SHORT, merge_short};
 use super::long::{Long, merge_long, merge_with_dropout};
 use super::vocabulary::{NO_ID, PairTable, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, last_code_point, shown};
 use crate::error::{Error, Kind, Result};
+use crate::neighbours::Neighbours;
 use crate::special::SpecialTokens;
 use crate::unigram::Random;
 
@@ -299,7 +300,11 @@ impl CharacterBpe {
     }
 
     /// Append the ids of a segment that begins at byte `start` and is no user-defined piece.
-    fn encode_segment(
+    ///
+    /// # Errors
+    ///
+    /// Those of `encode`.
+    pub fn encode_segment(
         &self,
         segment: &[u8],
         start: usize,
@@ -435,6 +440,18 @@ impl CharacterBpe {
     /// The symbol of characters that are in no token.
     fn unknown(&self) -> u32 {
         (self.vocabulary.n_ids() + self.nameless.len()) as u32
+    }
+
+    /// Whether texts are cut into segments.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Whether text may become the unknown token at this character.
+    #[must_use]
+    pub fn may_lose(&self, character: char) -> bool {
+        self.fuses_unknown && self.may_be_unknown(character as u32)
     }
 
     /// Whether a code may become the unknown token.

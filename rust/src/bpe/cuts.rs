@@ -1,40 +1,7 @@
 //! Cut a text where no merge reaches over, so that its parts can be encoded one by one.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashSet;
-
 use super::characters::CharacterBpe;
 use crate::code_points::code_point_at;
-
-/// Which characters some merge joins: between all others, every token ends.
-#[derive(Debug, Default)]
-pub struct Neighbours {
-    /// By ASCII character: a bit for each ASCII character after it.
-    ascii: Vec<u128>,
-    others: HashSet<u64, RandomState>,
-}
-
-impl Neighbours {
-    /// Let a token that ends with `last` merge with one that begins with `first`.
-    pub fn join(&mut self, last: u32, first: u32) {
-        if last < 128 && first < 128 {
-            self.ascii.resize(128, 0);
-            if let Some(row) = self.ascii.get_mut(last as usize) {
-                *row |= 1 << first;
-            }
-        } else {
-            self.others.insert(u64::from(last) << 32 | u64::from(first));
-        }
-    }
-
-    #[inline(always)]
-    fn has(&self, left: u32, right: u32) -> bool {
-        if left < 128 && right < 128 {
-            return self.ascii.get(left as usize).is_some_and(|row| row >> right & 1 == 1);
-        }
-        self.others.contains(&(u64::from(left) << 32 | u64::from(right)))
-    }
-}
 
 /// A part of a text whose ids do not depend on the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::alignment::Rewriter;
 use super::replace::character_length;
+use crate::code_points::{INVALID, code_point_at};
 use crate::error::{Error, Kind, Result};
 
 /// No key of a real charsmap is near this long; a damaged trie may loop, so walks have an end.
@@ -26,6 +27,10 @@ pub struct Charsmap {
     strings: Vec<u8>,
     /// Strings that are never changed: SentencePiece's user-defined symbols.
     keep: Option<AhoCorasick>,
+    /// Characters that start a key or a string to keep: a bit for each code point.
+    active: Vec<u64>,
+    /// Whether a key or a string to keep has a space behind its first byte.
+    is_spaced: bool,
 }
 
 impl Charsmap {
@@ -35,9 +40,19 @@ impl Charsmap {
     ///
     /// `Format` when sizes do not fit, `Argument` when a kept string is empty.
     pub fn parse(data: &[u8], keep: &[String]) -> Result<Self> {
-        let keep = keep_matcher(keep)?;
+        let is_spaced = keep.iter().any(|text| text.as_bytes().iter().skip(1).any(|&b| b == b' '));
+        let mut this = Self {
+            units: Vec::new(),
+            strings: Vec::new(),
+            active: Vec::new(),
+            is_spaced,
+            keep: keep_matcher(keep)?,
+        };
+        for character in keep.iter().filter_map(|text| text.chars().next()) {
+            this.activate(character as u32)?;
+        }
         if data.is_empty() {
-            return Ok(Self { units: Vec::new(), strings: Vec::new(), keep });
+            return Ok(this);
         }
         let (size, rest) = data.split_first_chunk::<4>().ok_or_else(|| {
             damaged(format!("it has {} bytes, less than its size field", data.len()))
@@ -52,8 +67,120 @@ impl Charsmap {
         if units.is_empty() || strings.last() != Some(&0) {
             return Err(damaged("its trie is empty or its last string has no end".to_owned()));
         }
-        let units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
-        Ok(Self { units, strings: strings.to_vec(), keep })
+        this.units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
+        this.strings = strings.to_vec();
+        this.look_at_keys()?;
+        Ok(this)
+    }
+
+    fn activate(&mut self, code: u32) -> Result<()> {
+        let word = code as usize / 64;
+        if self.active.len() <= word {
+            self.active.try_reserve(word + 1 - self.active.len())?;
+            self.active.resize(word + 1, 0);
+        }
+        if let Some(bits) = self.active.get_mut(word) {
+            *bits |= 1 << (code % 64);
+        }
+        Ok(())
+    }
+
+    /// Note what characters start keys, and whether a key has a space inside.
+    fn look_at_keys(&mut self) -> Result<()> {
+        let Some(&root) = self.units.first() else { return Ok(()) };
+        // Nodes behind a first character are shared by keys: each is looked at once.
+        let mut seen = Vec::new();
+        seen.try_reserve_exact(self.units.len())?;
+        seen.resize(self.units.len(), false);
+        let mut waiting = vec![(offset(root), [0; 4], 0)];
+        while let Some((node, mut first, n_bytes)) = waiting.pop() {
+            for byte in 1..=255u8 {
+                let child = node ^ u32::from(byte);
+                let Some(unit) = self.unit(child) else { continue };
+                if unit & 0x8000_00ff != u32::from(byte) {
+                    continue;
+                }
+                self.is_spaced |= byte == b' ' && n_bytes > 0;
+                let mut is_open = n_bytes < 4;
+                if is_open {
+                    first[n_bytes] = byte;
+                    let begun = first.get(..=n_bytes).unwrap_or_default();
+                    let (code, length) = code_point_at(begun, 0);
+                    let is_whole = code < INVALID && length == begun.len();
+                    if is_whole {
+                        self.activate(code)?;
+                    }
+                    // More bytes cannot make a character of what is one, or of none's beginning.
+                    is_open = !is_whole && n_bytes < 3 && first[0] >= 0xC2;
+                }
+                if let Some(place) = seen.get_mut(child as usize).filter(|_| !is_open) {
+                    if *place {
+                        continue;
+                    }
+                    *place = true;
+                }
+                waiting.try_reserve(1)?;
+                let n_known = if is_open { n_bytes + 1 } else { 4 };
+                waiting.push((child ^ offset(unit), first, n_known));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a key or a string to keep has a space inside or at its end, so that texts cannot be
+    /// cut before spaces.
+    #[must_use]
+    pub fn is_spaced(&self) -> bool {
+        self.is_spaced
+    }
+
+    /// The first place at or after `from` where a key or a string to keep may start.
+    #[inline]
+    fn next_active(&self, text: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while at < text.len() {
+            let (code, n_bytes) = code_point_at(text, at);
+            let is_active = self
+                .active
+                .get(code as usize / 64)
+                .is_some_and(|bits| bits >> (code % 64) & 1 == 1);
+            // What is no part of UTF-8 may start a damaged key.
+            if is_active || code >= INVALID {
+                return at;
+            }
+            at += n_bytes;
+        }
+        at
+    }
+
+    /// Append `text` to `out` with the longest key at each place replaced.
+    ///
+    /// # Errors
+    ///
+    /// `Format` when a leaf points past the strings; `Memory`.
+    pub fn rewrite(&self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        out.try_reserve(text.len())?;
+        let mut done = 0;
+        let mut at = self.next_active(text, 0);
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            if let Some(length) = self.kept_prefix(rest) {
+                at += length;
+            } else if let Some((length, replacement)) = self.lookup(rest, true)? {
+                let before = text.get(done..at).unwrap_or_default();
+                out.try_reserve(before.len() + replacement.len())?;
+                out.extend_from_slice(before);
+                out.extend_from_slice(replacement);
+                at += length;
+                done = at;
+            } else {
+                at += character_length(rest);
+            }
+            at = self.next_active(text, at);
+        }
+        let rest = text.get(done..).unwrap_or_default();
+        out.try_reserve(rest.len())?;
+        out.extend_from_slice(rest);
+        Ok(())
     }
 
     /// Replace the longest key at each place, as sentencepiece does.
@@ -63,7 +190,7 @@ impl Charsmap {
     /// `Format` when a leaf points past the strings.
     pub fn apply_longest(&self, rewriter: &mut Rewriter<'_>) -> Result<()> {
         let source = rewriter.source();
-        let (mut done, mut position) = (0, 0);
+        let (mut done, mut position) = (0, self.next_active(source, 0));
         while let Some(rest) = source.get(position..).filter(|rest| !rest.is_empty()) {
             if let Some(length) = self.kept_prefix(rest) {
                 position += length;
@@ -75,6 +202,7 @@ impl Charsmap {
             } else {
                 position += character_length(rest);
             }
+            position = self.next_active(source, position);
         }
         rewriter.copy(done..source.len())
     }

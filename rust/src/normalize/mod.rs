@@ -105,6 +105,18 @@ impl Normalizer {
         Ok(Self { steps: compiled, rule })
     }
 
+    /// The charsmap and the handling of spaces, if these are all there is: SentencePiece's way.
+    #[must_use]
+    pub fn as_sentencepiece(&self) -> Option<(Option<&Charsmap>, Spaces)> {
+        match self.steps.as_slice() {
+            [Compiled::LongestCharsmap(charsmap), Compiled::Spaces(spaces)] => {
+                Some((Some(charsmap), *spaces))
+            }
+            [Compiled::Spaces(spaces)] => Some((None, *spaces)),
+            _ => None,
+        }
+    }
+
     /// Normalize `text` into `out`, and say whether it changed.
     ///
     /// False means that the text is its own normal form; `out` then holds nothing of use. Bytes

@@ -92,6 +92,12 @@ impl Splitter {
         }
     }
 
+    /// Whether a text is one pre-token.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        matches!(self.plan, Plan::Whole)
+    }
+
     /// Compile patterns for the regex engine, masks or not: the oracle of the masks.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ const NOWHERE: f64 = f64::NEG_INFINITY;
 /// Past this, path scores start from 0 again, so that 32 bits keep telling paths apart.
 ///
 /// Source: the score from which on sentencepiece 0.2.3 decides near ties as if it had done so.
-const REBASE_BELOW: f64 = -100_000.0;
+pub(super) const REBASE_BELOW: f64 = -100_000.0;
 
 /// The best way to reach one position.
 #[derive(Debug, Clone, Copy)]
@@ -34,10 +34,12 @@ pub struct Scratch {
     nodes: Vec<Node>,
     /// `(id, start, end)`, last piece first.
     path: Vec<(u32, u32, u32)>,
+    /// Scores of the best and the second best path to each byte.
+    pub(super) two_best: Vec<(f64, f64)>,
 }
 
 /// Where settled pieces go.
-trait Sink {
+pub(super) trait Sink {
     fn reserve(&mut self, n: usize) -> Result<()>;
     fn push(&mut self, id: u32, start: u32, end: u32);
     /// Let the last piece pushed end at `end` instead.
@@ -98,25 +100,38 @@ impl Unigram {
     }
 
     fn encode_into(&self, text: &[u8], scratch: &mut Scratch, sink: &mut impl Sink) -> Result<()> {
+        self.encode_behind(text, 0.0, scratch, sink).map(|_| ())
+    }
+
+    /// As `encode_into`, behind text whose best path has the score `before`; gives the score of
+    /// the best path through both.
+    pub(super) fn encode_behind(
+        &self,
+        text: &[u8],
+        before: f64,
+        scratch: &mut Scratch,
+        sink: &mut impl Sink,
+    ) -> Result<f64> {
         check_length(text)?;
         if self.options.single_precision {
-            self.viterbi::<true>(text, scratch, sink)
+            self.viterbi::<true>(text, before, scratch, sink)
         } else {
-            self.viterbi::<false>(text, scratch, sink)
+            self.viterbi::<false>(text, before, scratch, sink)
         }
     }
 
     fn viterbi<const SINGLE: bool>(
         &self,
         text: &[u8],
+        before: f64,
         scratch: &mut Scratch,
         sink: &mut impl Sink,
-    ) -> Result<()> {
+    ) -> Result<f64> {
         let keep = |score: f64| if SINGLE { f64::from(score as f32) } else { score };
         let mut after_unknown = false;
         // `nodes[i]` is position `origin + i`; every path passes `origin`.
         let (mut origin, mut here, mut reach) = (0, 0, 0);
-        let mut score_here = 0.0;
+        let mut score_here = before;
         while here < text.len() {
             let offset = here - origin;
             let wanted = offset + self.longest_piece.max(4) + 1;
@@ -163,7 +178,7 @@ impl Unigram {
                 origin = here;
             }
         }
-        Ok(())
+        Ok(score_here)
     }
 
     /// Hand the best path from `origin` to `end` to the sink; gives the score at `end`.
@@ -177,7 +192,7 @@ impl Unigram {
         sink: &mut impl Sink,
         after_unknown: &mut bool,
     ) -> Result<f64> {
-        let Scratch { nodes, path } = scratch;
+        let Scratch { nodes, path, .. } = scratch;
         path.clear();
         let mut at = end;
         let score = nodes.get(end - origin).map_or(0.0, |node| node.score);

@@ -3,6 +3,7 @@
 //! Source: Kudo 2018, "Subword Regularization"; behaviours that its text leaves open are those of
 //! sentencepiece 0.2.3.
 
+mod cuts;
 mod em;
 mod encode;
 mod lattice;
@@ -13,11 +14,14 @@ mod words;
 
 use hashbrown::HashMap;
 
+pub use cuts::{Agreement, Running};
 pub use encode::Scratch;
 pub use lattice::{Random, Scored};
 pub use train::{TrainOptions, learn_pieces};
 
+use crate::code_points::CodePointTable;
 use crate::error::{Error, Kind, Result};
+use crate::neighbours::Neighbours;
 use trie::Trie;
 
 /// What is taken off the lowest piece score for a character that no piece covers.
@@ -87,6 +91,10 @@ pub struct Unigram {
     longest_piece: usize,
     unk_score: f64,
     options: Options,
+    neighbours: Neighbours,
+    falls: bool,
+    /// Ids of the pieces of one character.
+    single: CodePointTable,
 }
 
 impl Unigram {
@@ -119,7 +127,11 @@ impl Unigram {
             }
         }
         keys.sort_unstable();
+        let (neighbours, single) = cuts::characters(&keys)?;
         Ok(Self {
+            neighbours,
+            falls: normal().all(|piece| piece.score <= 0.0),
+            single,
             trie: Trie::build(&keys)?,
             longest_piece: keys.iter().map(|(text, _)| text.len()).max().unwrap_or(0),
             scores,
