@@ -6,6 +6,7 @@ The rooms, each of which imports only from those above it:
 
 errors            every exception, as a tree
 types             token ids, pairs, spans, ragged batches
+surrogates        code points that no UTF-8 can hold, refused or replaced
 patterns          named split patterns: data, each with its source
 byte_characters   bytes as the printable characters that GPT-2's files use
 normalizers       named normalizers: data

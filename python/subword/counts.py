@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
 from os import PathLike
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,8 @@ from subword.errors import (
 )
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
-from subword.types import Sources, TextLike, replace_surrogates
+from subword.surrogates import Errors, is_replacing, replace_surrogates
+from subword.types import Sources, TextLike
 
 __all__ = ["PretokenCounts", "count"]
 
@@ -258,7 +258,7 @@ def count(
     special_tokens: Sequence[str] = (),
     documents: str | bytes | None = None,
     n_threads: int | None = None,
-    errors: Literal["strict", "replace"] = "strict",
+    errors: Errors = "strict",
     progress: Callable[[int], object] | None = None,
 ) -> PretokenCounts:
     """Count the pre-tokens of a corpus.
@@ -285,7 +285,8 @@ def count(
 
     Raises:
         EmptyCorpusError: The documents hold no text at all.
-        ArgumentError: ``n_threads`` below 1, or ``documents`` for sources that are no files.
+        ArgumentError: ``n_threads`` below 1, an unknown ``errors``, or ``documents`` for sources
+            that are no files.
         PatternError: The pattern does not compile, or passed its step limit.
         SourceError: A file that cannot be opened; all are checked before any is read.
         CorpusError: A compressed file that is damaged.
@@ -299,6 +300,7 @@ def count(
     resolved_pattern = resolve_pattern(pattern)
     if n_threads is not None and n_threads < 1:
         raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
+    is_replaced = is_replacing(errors)
     counter = _core.PretokenCounter(
         list(resolved_pattern), list(special_tokens), n_threads=n_threads
     )
@@ -314,7 +316,9 @@ def count(
                 "already; pass paths, or cut the texts before the call"
             )
         for batch in _batches(resolved.items):
-            counter.add([_checked(text, errors) for text in batch], progress=progress)
+            if is_replaced:
+                batch = [replace_surrogates(text) for text in batch]
+            counter.add(batch, progress=progress)
         names = ()
     if counter.n_bytes == 0:
         raise EmptyCorpusError(
@@ -346,10 +350,6 @@ def _batches(documents: Iterable[TextLike]) -> Iterator[list[TextLike]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _checked(text: TextLike, errors: str) -> TextLike:
-    return replace_surrogates(text) if errors == "replace" else text
 
 
 def _from_columns(columns: tuple[object, ...], rest: tuple[object, ...]) -> PretokenCounts:

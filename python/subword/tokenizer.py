@@ -32,16 +32,15 @@ from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.pretokens import PretokenStep
 from subword.special_tokens import TokenFlags, assign_ids, check_roles, check_special_tokens
 from subword.stream_decoder import StreamDecoder
+from subword.surrogates import Errors, checked, checked_parts, is_replacing, spans_as_given
 from subword.templates import Template
-from subword.types import Encoding, Ragged, TextLike, TokenId, replace_surrogates
+from subword.types import Encoding, Ragged, TextLike, TokenId
 
 __all__ = ["Special", "Tokenizer"]
 
 Special = Literal["recognize", "as_text", "forbid"] | AbstractSet[str]
 """What text that spells a special token becomes: its id, text like any other, a refusal; or a
 set of those that become their ids, the others being text."""
-
-Errors = Literal["strict", "replace"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +146,7 @@ class Tokenizer:
             PatternError: The pattern passed its step limit.
             ArgumentError: A pair, for a tokenizer without a template for pairs.
         """
-        ids = self._kernel.encode(_checked(text, errors), special)
+        ids = self._kernel.encode(checked(text, errors), special)
         if pair is None and not template:
             return ids
         pair_ids = None if pair is None else self.encode(pair, special=special, errors=errors)
@@ -159,7 +158,7 @@ class Tokenizer:
         self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
     ) -> npt.NDArray[np.uint32]:
         """Encode a text into an array: shape (n_tokens,), uint32. Raises as ``encode``."""
-        return self._kernel.encode_array(_checked(text, errors), special)
+        return self._kernel.encode_array(checked(text, errors), special)
 
     def encode_batch(
         self,
@@ -187,13 +186,17 @@ class Tokenizer:
             raise ArgumentError(
                 f"n_threads is {n_threads}; give at least 1, or None for one a core"
             )
-        if errors != "strict":
-            texts = [_checked(text, errors) for text in texts]
+        if is_replacing(errors):
+            texts = [checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
         return Ragged(ids, bounds)
 
     def encode_iterable(
-        self, iterable: Iterable[TextLike], *, special: Special = "recognize"
+        self,
+        iterable: Iterable[TextLike],
+        *,
+        special: Special = "recognize",
+        errors: Errors = "strict",
     ) -> Iterator[TokenId]:
         """Encode a text that comes in parts, such as an open file.
 
@@ -203,28 +206,35 @@ class Tokenizer:
         Args:
             iterable: The parts; each ``str`` or bytes. Its own exceptions pass through.
             special: As in ``encode``; ``"forbid"`` refuses a token once it is complete.
+            errors: As in ``encode``; of two surrogates that are a pair, each may be in a part of
+                its own.
 
         Raises:
             SubwordError: As ``encode``.
         """
         stream = self._kernel.stream(special)
-        for part in iterable:
-            yield from stream.push(part)
-        yield from stream.finish()
+        return _stream_ids(stream, checked_parts(iterable, errors))
 
-    def encode_spans(self, text: TextLike, *, special: Special = "recognize") -> Encoding:
-        """Encode a text, with the place of each id in the text as given. Raises as ``encode``."""
-        ids, *columns = self._kernel.encode_spans(text, special)
+    def encode_spans(
+        self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
+    ) -> Encoding:
+        """Encode a text, with the place of each id in the text as given. Raises as ``encode``.
+
+        Under ``errors="replace"`` a lone surrogate is one character, and the three bytes of the
+        U+FFFD that it is encoded as; two that are a pair are two characters and four bytes.
+        """
+        ids, *columns = self._kernel.encode_spans(checked(text, errors), special)
         starts, ends, firsts, lasts = (column.tolist() for column in columns)
-        return Encoding(
-            ids.tolist(),
-            list(zip(starts, ends, strict=True)),
-            list(zip(firsts, lasts, strict=True)),
-        )
+        char_spans = list(zip(firsts, lasts, strict=True))
+        if isinstance(text, str) and is_replacing(errors):
+            char_spans = spans_as_given(text, char_spans)
+        return Encoding(ids.tolist(), list(zip(starts, ends, strict=True)), char_spans)
 
-    def count_tokens(self, text: TextLike, *, special: Special = "recognize") -> int:
+    def count_tokens(
+        self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
+    ) -> int:
         """Give the number of ids of a text, without a list of them. Raises as ``encode``."""
-        return self._kernel.count_tokens(text, special)
+        return self._kernel.count_tokens(checked(text, errors), special)
 
     def compression(
         self, texts: Iterable[TextLike], *, special: Special = "recognize"
@@ -529,9 +539,7 @@ def _added_token(
     )
 
 
-def _checked(text: TextLike, errors: Errors) -> TextLike:
-    if errors == "replace":
-        return replace_surrogates(text)
-    if errors != "strict":
-        raise ArgumentError(f"errors is {errors!r:.40}; it is 'strict' or 'replace'")
-    return text
+def _stream_ids(stream: _core.TextStream, parts: Iterable[TextLike]) -> Iterator[TokenId]:
+    for part in parts:
+        yield from stream.push(part)
+    yield from stream.finish()

@@ -22,7 +22,6 @@ __all__ = [
     "SpecialTokens",
     "TextLike",
     "TokenId",
-    "replace_surrogates",
     "require_extra",
 ]
 
@@ -43,18 +42,6 @@ SpecialTokens = Sequence[str] | Mapping[str, TokenId]
 
 Sources = str | Path | Iterable[Path] | Iterable[str] | Iterable[bytes]
 """A path or glob, files, or documents: see ``subword.corpus``."""
-
-
-def replace_surrogates(text: TextLike) -> TextLike:
-    r"""Replace lone surrogates by U+FFFD; a pair of them becomes the character it stands for.
-
-    Examples:
-        >>> replace_surrogates("a\ud800b") == "a\ufffdb"
-        True
-    """
-    if isinstance(text, bytes):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def require_extra(module: str, extra: str) -> Any:

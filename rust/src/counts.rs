@@ -77,7 +77,7 @@ impl Counter {
             let segment = text.get(start..end).unwrap_or_default();
             let position = position + start as u64;
             let mut from = 0;
-            splitter.split(segment, &mut |ends| {
+            splitter.split(segment, control, &mut |ends| {
                 control.check()?;
                 for ends in ends.chunks(PROBES) {
                     from = self.add_batch(segment, from, ends, position)?;

@@ -63,7 +63,7 @@ impl Tail {
             at = end;
         }
         let rest = self.bytes.get(at..open.max(at)).unwrap_or_default();
-        let settled = splitter.settled(rest)?;
+        let settled = splitter.settled(rest, control)?;
         let front = rest.get(..settled).unwrap_or_default();
         worker
             .encode_segment(front, false, normalized, ids, control)

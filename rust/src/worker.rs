@@ -180,7 +180,7 @@ impl<'a> Worker<'a> {
         control: &Control,
     ) -> Result<()> {
         let mut from = 0;
-        splitter.split(text, &mut |ends| {
+        splitter.split(text, control, &mut |ends| {
             control.check()?;
             for ends in ends.chunks(PROBES) {
                 from = self.encode_batch(text, from, ends, ids)?;
@@ -344,7 +344,7 @@ impl<'a> Worker<'a> {
                 pieces.changed = false;
                 pieces.spans.clear();
                 let mut start = 0;
-                splitter.split(text, &mut |ends| {
+                splitter.split(text, control, &mut |ends| {
                     control.check()?;
                     pieces.spans.try_reserve(ends.len())?;
                     for &end in ends {

@@ -599,33 +599,7 @@ def test_b33_one_id_that_is_part_of_a_character() -> None:
     assert tok.decode([0xB8]) == "\ufffd"
 
 
-# Lone surrogates.
-
-
-@pytest.mark.parametrize("surrogate", ["\ud800", "\udbff", "\udc00", "\udfff"])
-def test_b26_a_lone_surrogate_is_refused_with_its_place_or_replaced(surrogate: str) -> None:
-    tok = trained()
-    text = f"a中{surrogate}b"
-    for call in (tok.encode, tok.encode_array, tok.count_tokens, tok.encode_spans):
-        with pytest.raises(TextError, match="character 2"):
-            call(text)
-    with pytest.raises(ValueError, match="character 2"):
-        list(tok.encode_iterable(["fine", text]))
-    expected = tok.encode("a中\ufffdb")
-    assert tok.encode(text, errors="replace") == expected
-    assert tok.encode_array(text, errors="replace").tolist() == expected
-    assert (
-        tok.encode_batch([text, text.encode("utf-8", "replace")], errors="replace")[0].tolist()
-        == expected
-    )
-
-
-def test_errors_is_checked() -> None:
-    for call in (trained().encode, trained().encode_array):
-        with pytest.raises(ArgumentError, match="errors"):
-            call("a", errors="ignore")
-    with pytest.raises(ArgumentError, match="errors"):
-        trained().encode_batch(["a"], errors="ignore")  # type: ignore[arg-type]
+# What is no text.
 
 
 @pytest.mark.parametrize("bad", [5, None, ["a"], bytearray(b"a"), memoryview(b"a"), 1.5])

@@ -15,6 +15,9 @@ use crate::parallel::Control;
 /// How often a long call looks for signals and reports its progress.
 const POLL: Duration = Duration::from_millis(50);
 
+/// A text this short takes a few milliseconds at most.
+const MAX_UNWATCHED_BYTES: usize = 1 << 16;
+
 /// Map each kernel error to the class of that meaning in `subword.errors`.
 pub fn to_py_err(py: Python<'_>, error: &Error) -> PyErr {
     static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
@@ -89,6 +92,18 @@ pub fn run_long<T: Send>(
             Err(pyo3::exceptions::PySystemError::new_err("a worker thread ended without a result"))
         }
     }
+}
+
+/// Run `work`, watched for signals only when the text is long enough to be worth a thread.
+pub fn run_sized<T: Send>(
+    py: Python<'_>,
+    n_bytes: usize,
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    if n_bytes > MAX_UNWATCHED_BYTES {
+        return run_long(py, None, work);
+    }
+    py.detach(|| work(&Control::default())).map_err(|error| to_py_err(py, &error))
 }
 
 fn watch(py: Python<'_>, progress: Option<&Py<PyAny>>, control: &Control) -> PyResult<()> {

@@ -6,18 +6,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
 
-use super::border::{run_long, to_py_err};
-use crate::error::Result;
+use super::border::{run_sized, to_py_err};
 use crate::normalize::alignment::Normalized;
 use crate::normalize::forms::Form;
 use crate::normalize::spaces::Spaces;
 use crate::normalize::{self, Step};
-use crate::parallel::Control;
 use crate::split::scripts::{SCRIPT_NAMES, Scripts};
 use crate::split::steps::{self, Behavior, Pieces, PrependScheme};
-
-/// A text this short takes a few milliseconds at most.
-const MAX_UNWATCHED_BYTES: usize = 1 << 16;
 
 /// `(normalized start, normalized end, original start, original end, exact)`.
 type RunTuple = (usize, usize, usize, usize, bool);
@@ -133,18 +128,6 @@ impl Steps {
 pub fn script_ranges(py: Python<'_>) -> PyResult<ScriptsTuple> {
     let scripts = Scripts::new().map_err(|error| to_py_err(py, &error))?;
     Ok((SCRIPT_NAMES.to_vec(), scripts.ranges().to_vec()))
-}
-
-/// Run `work`, watched for signals only when the text is long enough to be worth a thread.
-fn run_sized<T: Send>(
-    py: Python<'_>,
-    n_bytes: usize,
-    work: impl FnOnce(&Control) -> Result<T> + Send,
-) -> PyResult<T> {
-    if n_bytes > MAX_UNWATCHED_BYTES {
-        return run_long(py, None, work);
-    }
-    py.detach(|| work(&Control::default())).map_err(|error| to_py_err(py, &error))
 }
 
 /// A field of a dataclass, as the type the kernel takes.

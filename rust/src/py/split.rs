@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::border::to_py_err;
+use super::border::{run_sized, to_py_err};
 use crate::split::Splitter;
 
 /// Code point ranges, both ends included, of a class expression such as `\p{L}`.
@@ -22,16 +22,16 @@ pub fn split<'py>(
     engine: bool,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let compile = if engine { Splitter::by_engine } else { Splitter::compile };
-    let ends = py
-        .detach(|| {
-            let mut ends = Vec::new();
-            compile(&patterns)?.split(text, &mut |batch| {
-                ends.extend_from_slice(batch);
-                Ok(())
-            })?;
-            Ok(ends)
-        })
-        .map_err(|error| to_py_err(py, &error))?;
+    let ends = run_sized(py, text.len(), |control| {
+        let mut ends = Vec::new();
+        compile(&patterns)?.split(text, control, &mut |batch| {
+            control.check()?;
+            ends.try_reserve(batch.len())?;
+            ends.extend_from_slice(batch);
+            Ok(())
+        })?;
+        Ok(ends)
+    })?;
     let mut start = 0;
     Ok(ends
         .into_iter()

@@ -1,10 +1,9 @@
 //! Split by a regular expression: linear where it can be, with a step limit where it cannot.
 
-use regex_automata::meta;
-use regex_automata::util::syntax;
-use regex_automata::{Anchored, Input};
-
+use super::budget::{Budget, STEPS_PER_BYTE, Stop};
 use super::linear::{Alternative, alternatives, has_possessive, inverted_repeat};
+use super::look::{self, Failure};
+use super::scan::Scanner;
 use crate::error::{Error, Kind, Result};
 
 /// Steps that one match of a pattern with look-around may take.
@@ -23,8 +22,8 @@ pub struct Engine {
 #[derive(Debug)]
 enum Compiled {
     /// Time linear in the text. `drop_last[i]`: alternative `i` gives its last character back.
-    Linear { regex: Box<meta::Regex>, drop_last: Vec<bool> },
-    /// Look-around or back-references: bounded by `STEP_LIMIT`.
+    Linear { scanner: Box<Scanner>, drop_last: Vec<bool> },
+    /// Look-around or back-references: each match bounded by `STEP_LIMIT` too.
     Backtracking(Box<fancy_regex::Regex>),
 }
 
@@ -68,23 +67,34 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `Pattern` when a match passes the step limit.
-    pub fn find(&self, text: &str, mut from: usize) -> Result<Option<(usize, usize)>> {
+    /// `Pattern` when a match passes the step limit, or all of them the budget; `Interrupted`.
+    pub fn find(
+        &self,
+        text: &str,
+        mut from: usize,
+        budget: &Budget<'_>,
+    ) -> Result<Option<(usize, usize)>> {
         loop {
             let found = match &self.kind {
-                Compiled::Linear { regex, drop_last } => {
-                    let input = Input::new(text).range(from..).anchored(Anchored::No);
-                    regex.search(&input).map(|found| {
-                        let dropped = drop_last.get(found.pattern().as_usize()) == Some(&true);
-                        let last = text.get(..found.end()).and_then(|t| t.chars().next_back());
+                Compiled::Linear { scanner, drop_last } => {
+                    let found = scanner.find(text, from, budget);
+                    let found = found.map_err(|stop| self.stopped(stop, from, budget))?;
+                    found.map(|(start, end, alternative)| {
+                        let dropped = drop_last.get(alternative) == Some(&true);
+                        let last = text.get(..end).and_then(|t| t.chars().next_back());
                         let n_dropped = if dropped { last.map_or(0, char::len_utf8) } else { 0 };
-                        (found.start(), found.end() - n_dropped)
+                        (start, end - n_dropped)
                     })
                 }
-                Compiled::Backtracking(regex) => regex
-                    .find_from_pos(text, from)
-                    .map_err(|error| self.past_limit(from, &error.to_string()))?
-                    .map(|found| (found.start(), found.end())),
+                Compiled::Backtracking(regex) => {
+                    let found = look::find(regex, text, from, budget);
+                    found.map_err(|failure| match failure {
+                        Failure::Stopped(stop) => self.stopped(stop, from, budget),
+                        Failure::Engine(detail) => {
+                            self.past_limit(from, &format!("{STEP_LIMIT} steps back ({detail})"))
+                        }
+                    })?
+                }
             };
             match found {
                 Some((start, end)) if start == end => {
@@ -98,13 +108,21 @@ impl Engine {
         }
     }
 
-    fn past_limit(&self, from: usize, detail: &str) -> Error {
+    fn stopped(&self, stop: Stop, from: usize, budget: &Budget<'_>) -> Error {
+        stop.into_error(|| {
+            let limit = budget.limit();
+            self.past_limit(from, &format!("{limit} steps, {STEPS_PER_BYTE} a byte of the text,"))
+        })
+    }
+
+    fn past_limit(&self, from: usize, limit: &str) -> Error {
         let pattern: String = self.pattern.chars().take(40).collect();
         Error::new(
             Kind::Pattern,
             format!(
-                "pattern {pattern:?} took more than {STEP_LIMIT} steps on the text from byte {from} ({detail}); \
-                 write it without look-around or nested repeats, or cut the text into shorter documents"
+                "pattern {pattern:?} took more than {limit} up to a match at byte {from}; write it so \
+                 that a match does not look far ahead, without look-around or nested repeats, or cut \
+                 the text into shorter documents"
             ),
         )
     }
@@ -112,15 +130,9 @@ impl Engine {
 
 fn linear(parts: &[Alternative]) -> Option<Compiled> {
     let expressions: Vec<&str> = parts.iter().map(|part| part.expression.as_str()).collect();
-    let config =
-        meta::Config::new().nfa_size_limit(Some(SIZE_LIMIT)).hybrid_cache_capacity(4 << 20);
-    let regex = meta::Builder::new()
-        .configure(config)
-        .syntax(syntax::Config::new())
-        .build_many(&expressions)
-        .ok()?;
+    let scanner = Box::new(Scanner::compile(&expressions, SIZE_LIMIT)?);
     let drop_last = parts.iter().map(|part| part.drop_last).collect();
-    Some(Compiled::Linear { regex: Box::new(regex), drop_last })
+    Some(Compiled::Linear { scanner, drop_last })
 }
 
 fn refuse(pattern: &str, detail: &str) -> Error {

@@ -1,21 +1,27 @@
 //! Text to pre-tokens: pieces that join to the text, cut where a pattern's matches start or end.
 
 mod algebra;
+mod budget;
 mod cl100k;
 pub mod classes;
 mod engine;
 mod gpt2;
 mod linear;
+mod look;
 mod masks;
+mod scan;
 pub mod scripts;
 mod stand_in;
 pub mod steps;
 
+use budget::Budget;
+pub use budget::STEPS_PER_BYTE;
 use classes::bit;
 pub use engine::{Engine, STEP_LIMIT};
 use stand_in::StandIn;
 
 use crate::error::Result;
+use crate::parallel::Control;
 
 /// Receives the ends of consecutive pre-tokens, in order, some at a time.
 pub type Sink<'a> = &'a mut dyn FnMut(&[usize]) -> Result<()>;
@@ -116,8 +122,9 @@ impl Splitter {
     ///
     /// # Errors
     ///
-    /// `Pattern` when a match passes its step limit; those of `sink`.
-    pub fn split(&self, text: &[u8], sink: Sink<'_>) -> Result<()> {
+    /// `Pattern` when a match passes its step limit, or all of them theirs; `Interrupted`, which
+    /// only the regex engine looks for by itself; those of `sink`.
+    pub fn split(&self, text: &[u8], control: &Control, sink: Sink<'_>) -> Result<()> {
         match &self.plan {
             _ if text.is_empty() => Ok(()),
             Plan::Whole => sink(&[text.len()]),
@@ -125,7 +132,7 @@ impl Splitter {
             Plan::Masks(Named::Cl100k) => algebra::split_by::<cl100k::Cl100k>(text, sink),
             Plan::Masks(Named::Llama3) => algebra::split_by::<cl100k::Llama3>(text, sink),
             Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
-            Plan::Engines(engines) => split_by_engines(engines, text, sink),
+            Plan::Engines(engines) => split_by_engines(engines, text, control, sink),
         }
     }
 
@@ -136,12 +143,13 @@ impl Splitter {
     ///
     /// # Errors
     ///
-    /// `Pattern`.
-    pub fn settled(&self, text: &[u8]) -> Result<usize> {
+    /// `Pattern`, `Interrupted`.
+    pub fn settled(&self, text: &[u8], control: &Control) -> Result<usize> {
         let settled_before = if self.is_local { open_run(text) } else { 0 };
         let Some(horizon) = settled_before.checked_sub(LOOK_AHEAD) else { return Ok(0) };
         let mut settled = 0;
-        self.split(text, &mut |ends| {
+        self.split(text, control, &mut |ends| {
+            control.check()?;
             settled =
                 ends.iter().copied().take_while(|&end| end <= horizon).last().unwrap_or(settled);
             Ok(())
@@ -217,13 +225,20 @@ pub fn trailing_spaces(text: &[u8]) -> usize {
     }
 }
 
-fn split_by_engines(engines: &[Engine], text: &[u8], sink: Sink<'_>) -> Result<()> {
+fn split_by_engines(
+    engines: &[Engine],
+    text: &[u8],
+    control: &Control,
+    sink: Sink<'_>,
+) -> Result<()> {
+    let budget = Budget::new(text.len(), engines.len(), control);
     match std::str::from_utf8(text) {
-        Ok(valid) => split_pieces(engines, valid, 0, &mut |end| sink(&[end])),
+        Ok(valid) => split_pieces(engines, valid, 0, &budget, &mut |end| sink(&[end])),
         Err(_) => {
             let stand_in = StandIn::new(text)?;
             let mut origin = stand_in.origins();
-            split_pieces(engines, &stand_in.text, 0, &mut |end| sink(&[origin.of(end)]))
+            let mut emit = |end| sink(&[origin.of(end)]);
+            split_pieces(engines, &stand_in.text, 0, &budget, &mut emit)
         }
     }
 }
@@ -233,6 +248,7 @@ fn split_pieces(
     engines: &[Engine],
     text: &str,
     base: usize,
+    budget: &Budget<'_>,
     emit: &mut dyn FnMut(usize) -> Result<()>,
 ) -> Result<()> {
     let Some((engine, rest)) = engines.split_first() else {
@@ -240,10 +256,10 @@ fn split_pieces(
     };
     let mut piece = |start: usize, end: usize| {
         let inner = text.get(start..end).unwrap_or_default();
-        split_pieces(rest, inner, base + start, emit)
+        split_pieces(rest, inner, base + start, budget, emit)
     };
     let mut at = 0;
-    while let Some((start, end)) = engine.find(text, at)? {
+    while let Some((start, end)) = engine.find(text, at, budget)? {
         piece(at, start)?;
         piece(start, end)?;
         at = end;
