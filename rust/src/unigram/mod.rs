@@ -14,7 +14,7 @@ mod words;
 use hashbrown::HashMap;
 
 pub use encode::Scratch;
-pub use lattice::{Random, Scored};
+pub use lattice::{Random, Scored, check_alpha};
 pub use train::{TrainOptions, learn_pieces};
 
 use crate::error::{Error, Kind, Result};
