@@ -222,7 +222,8 @@ class Tokenizer:
         Returns:
             Ids and score of each, best first; fewer than ``n`` when there are no more. A score is
             the natural logarithm of the probability of the pieces, summed in 64 bits. Of equal
-            ones the one with longer last pieces comes first.
+            ones the one that is better in the earlier pre-tokens comes first, and within a
+            pre-token the one whose last differing piece starts first.
 
         Raises:
             ArgumentError: A model of another kind, or ``n`` below 1.
