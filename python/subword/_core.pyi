@@ -172,6 +172,19 @@ class Tokenizer:
         npt.NDArray[np.uint64],
         npt.NDArray[np.uint64],
     ]: ...
+    def sample(
+        self,
+        text: _Text,
+        special: str | Iterable[str],
+        seed: int,
+        *,
+        dropout: float | None = None,
+        alpha: float = 0.0,
+        n_best: int | None = None,
+    ) -> list[int]: ...
+    def n_best(
+        self, text: _Text, special: str | Iterable[str], n: int
+    ) -> list[tuple[list[int], float]]: ...
     def decode_bytes(self, ids: Iterable[int], *, skip_special: bool = False) -> bytes: ...
     def token_bytes(self, token_id: int) -> bytes | None: ...
     def decoded_bytes(self, token_id: int) -> bytes | None: ...

@@ -25,7 +25,7 @@ from subword.errors import (
     VocabSizeError,
     VocabularyError,
 )
-from subword.models import Bpe, CharacterBpe, Model, compile_model, unknown_id
+from subword.models import Bpe, CharacterBpe, Model, Unigram, compile_model, unknown_id
 from subword.normalizers import Normalizer
 from subword.padding import Padding, Truncation
 from subword.patterns import Pattern, pattern_name, resolve_pattern
@@ -229,6 +229,98 @@ class Tokenizer:
         if isinstance(text, str) and is_replacing(errors):
             char_spans = spans_as_given(text, char_spans)
         return Encoding(ids.tolist(), list(zip(starts, ends, strict=True)), char_spans)
+
+    def nbest(
+        self, text: TextLike, n: int, *, special: Special = "recognize"
+    ) -> list[tuple[list[TokenId], float]]:
+        """Give the most probable segmentations of a text; for Unigram models.
+
+        Args:
+            text: A ``str``, or bytes of any kind.
+            n: How many; at least 1.
+            special: As in ``encode``.
+
+        Returns:
+            Ids and score of each, best first; fewer than ``n`` when there are no more. A score is
+            the natural logarithm of the probability of the pieces, summed in 64 bits. Of equal
+            ones the one that is better in the earlier pre-tokens comes first, and within a
+            pre-token the one whose last differing piece starts first.
+
+        Raises:
+            ArgumentError: A model of another kind, or ``n`` below 1.
+            SubwordError: As ``encode``.
+
+        Source: Kudo 2018, "Subword Regularization", section 3.2; Huang and Chiang 2005, "Better
+        k-best parsing", algorithm 3.
+
+        Examples:
+            >>> from subword.named import UnigramTokenizer
+            >>> tok = UnigramTokenizer([("<unk>", 0.0), ("a", -1.0), ("b", -2.0), ("ab", -2.5)])
+            >>> tok.nbest("ab", 5)
+            [([3], -2.5), ([1, 2], -3.0)]
+        """
+        return self._kernel.n_best(text, special, _at_least_one("n", n))
+
+    def sample(
+        self,
+        text: TextLike,
+        *,
+        seed: int,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int = -1,
+        special: Special = "recognize",
+    ) -> list[TokenId]:
+        """Encode a text in a random way, to train a model on more than one segmentation.
+
+        For BPE of every kind, ``dropout`` passes over each merge with that probability, every
+        time that its turn comes; 0 gives what ``encode`` gives, and 1 the bytes or characters.
+        For Unigram, each segmentation has a probability proportional to its own to the ``alpha``.
+        The same seed gives the same ids on every platform; special tokens stay whole.
+
+        Args:
+            text: A ``str``, or bytes of any kind.
+            seed: From 0 to 2^64-1. Give each text its own: equal texts with equal seeds are cut
+                alike.
+            dropout: From 0 to 1; 0.1 by default. BPE alone.
+            alpha: Not negative; 0 makes all segmentations equally likely, 1 follows the model;
+                0.1 by default. Unigram alone.
+            nbest_size: Draw from this many of the best segmentations of the text; -1 draws from
+                all of them. Unigram alone.
+            special: As in ``encode``.
+
+        Raises:
+            ArgumentError: A parameter outside its range, one that the model does not take, or a
+                model that has one segmentation of a text alone.
+            SubwordError: As ``encode``.
+
+        Source: Provilkov, Emelianenko and Voita 2020, "BPE-Dropout"; Kudo 2018, "Subword
+        Regularization", section 3.2.
+
+        Examples:
+            >>> from subword.named import BPETokenizer
+            >>> tok = BPETokenizer({0: b"a", 1: b"b", 2: b"ab"}, [(b"a", b"b")])
+            >>> tok.sample("ab", dropout=0, seed=1), tok.sample("ab", dropout=1, seed=1)
+            ([2], [0, 1])
+        """
+        if not isinstance(seed, int) or not 0 <= seed < 2**64:
+            raise ArgumentError(f"seed is {seed!r:.40}; give an int from 0 to 2^64-1")
+        if isinstance(self.model, Unigram):
+            if dropout is not None:
+                raise ArgumentError("dropout is for BPE; a Unigram model samples by alpha")
+            return self._kernel.sample(
+                text,
+                special,
+                seed,
+                alpha=0.1 if alpha is None else alpha,
+                n_best=None if nbest_size == -1 else _at_least_one("nbest_size", nbest_size),
+            )
+        if alpha is not None or nbest_size != -1:
+            raise ArgumentError(
+                "alpha and nbest_size are for Unigram; BPE samples by dropout, and other models "
+                "have one segmentation alone"
+            )
+        return self._kernel.sample(text, special, seed, dropout=0.1 if dropout is None else dropout)
 
     def count_tokens(
         self, text: TextLike, *, special: Special = "recognize", errors: Errors = "strict"
@@ -543,3 +635,9 @@ def _stream_ids(stream: _core.TextStream, parts: Iterable[TextLike]) -> Iterator
     for part in parts:
         yield from stream.push(part)
     yield from stream.finish()
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise ArgumentError(f"{name} is {value!r:.40}; ask for at least one segmentation")
+    return min(value, 2**63)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::bpe::characters::{CharacterBpe, Scratch as CharacterScratch};
 use crate::bpe::encode::{Bpe, Scratch as BpeScratch};
 use crate::bpe::vocabulary::Vocabulary;
-use crate::error::Result;
-use crate::unigram::{Scratch as UnigramScratch, Unigram};
+use crate::error::{Error, Kind, Result};
+use crate::unigram::{Random, Scratch as UnigramScratch, Unigram};
 use crate::wordpiece::encode::WordPiece;
 use crate::words::{Characters, Words};
 
@@ -65,6 +65,32 @@ impl Model {
             Self::CharacterBpe(bpe) => bpe.encode(pretoken, &mut scratch.characters, ids),
             Self::Words(words) => words.encode(pretoken, ids),
             Self::Characters(characters) => characters.encode(pretoken, ids),
+        }
+    }
+
+    /// Append the ids of one pre-token, passing over each merge with probability `p`.
+    ///
+    /// # Errors
+    ///
+    /// `Argument` for a model that does not merge, or a `p` outside 0 to 1; `UnencodableText`,
+    /// `Memory`.
+    pub fn encode_with_dropout(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        p: f64,
+        random: &mut Random,
+    ) -> Result<()> {
+        match self {
+            Self::Bpe(bpe) => bpe.encode_with_dropout(pretoken, &mut scratch.bpe, ids, p, random),
+            Self::CharacterBpe(bpe) => {
+                bpe.encode_with_dropout(pretoken, &mut scratch.characters, ids, p, random)
+            }
+            _ => Err(Error::new(
+                Kind::Argument,
+                "dropout passes over merges, and this model has none: it is no byte-pair encoding",
+            )),
         }
     }
 

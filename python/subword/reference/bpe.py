@@ -7,7 +7,7 @@ Units", algorithm 1; over bytes as in GPT-2 (Radford et al. 2019, section 2.2).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, TypeVar
 
@@ -155,7 +155,13 @@ def replace_pair(symbols: list[Symbol], pair: tuple[Symbol, Symbol], new: Symbol
     return replaced
 
 
-def encode(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
+def encode(
+    pretoken: bytes,
+    ranks: Mapping[tuple[bytes, bytes], int],
+    *,
+    dropout: float = 0.0,
+    uniform: Callable[[], float] | None = None,
+) -> list[bytes]:
     """Merge the bytes of a pre-token by a list of merges.
 
     Again and again the pair of neighbours with the lowest rank is merged, the leftmost of equal
@@ -165,25 +171,36 @@ def encode(pretoken: bytes, ranks: Mapping[tuple[bytes, bytes], int]) -> list[by
     Args:
         pretoken: Any bytes; an empty one has no tokens.
         ranks: Merge to its place in the list.
+        dropout: The probability with which a pair is passed over when its turn comes: pairs take
+            their turns from the lowest rank up, and all take them again after a merge.
+        uniform: Gives numbers in ``[0, 1)``; needed for ``dropout``.
 
     Returns:
         Tokens that join to ``pretoken``.
 
+    Raises:
+        ArgumentError: ``dropout`` without ``uniform``.
+
     Source: HF tokenizers 0.23.3, ``models/bpe/word.rs``, ``merge_all``; openai/gpt-2,
     src/encoder.py, ``Encoder.bpe``, is the same for merges in the order they were learnt.
+    Dropout: Provilkov, Emelianenko and Voita 2020, "BPE-Dropout", section 3.
 
     Examples:
         >>> encode(b"aaab", {(b"a", b"a"): 0, (b"aa", b"b"): 1})
         [b'aa', b'a', b'b']
     """
+    if dropout and uniform is None:
+        raise ArgumentError("dropout needs uniform, a source of random numbers")
     tokens = [bytes([byte]) for byte in pretoken]
     while True:
         pairs = enumerate(pairwise(tokens))
-        ranked = [(ranks[pair], place) for place, pair in pairs if pair in ranks]
-        if not ranked:
+        turns = sorted((ranks[pair], place) for place, pair in pairs if pair in ranks)
+        for _, place in turns:
+            if not (uniform and dropout and uniform() < dropout):
+                tokens[place : place + 2] = [tokens[place] + tokens[place + 1]]
+                break
+        else:
             return tokens
-        _, place = min(ranked)
-        tokens[place : place + 2] = [tokens[place] + tokens[place + 1]]
 
 
 def encode_by_ranks(pretoken: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:

@@ -6,7 +6,7 @@
 
 use super::cuts::Segments;
 use super::encode::{SHORT, merge_short};
-use super::long::{Long, merge_long, merge_with_dropout};
+use super::long::{Long, check_dropout, merge_long, merge_with_dropout};
 use super::vocabulary::{NO_ID, PairTable, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, last_code_point, shown};
 use crate::error::{Error, Kind, Result};
@@ -267,16 +267,12 @@ impl CharacterBpe {
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
         p: f64,
-        seed: u64,
+        random: &mut Random,
     ) -> Result<()> {
-        if !(0.0..=1.0).contains(&p) {
-            let message = format!("dropout is {p}; expected a probability from 0 to 1");
-            return Err(Error::new(Kind::Argument, message));
-        }
+        check_dropout(p)?;
         if p == 0.0 {
             return self.encode(pretoken, scratch, ids);
         }
-        let mut random = Random::new(seed);
         for segment in self.segments(pretoken) {
             if let Some(id) = segment.user_defined {
                 ids.push(id);
@@ -286,7 +282,7 @@ impl CharacterBpe {
             let is_plain = self.read(text, segment.start, scratch)?;
             let long = &mut scratch.long;
             long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
-            merge_with_dropout(long, &self.pairs, p, &mut random)?;
+            merge_with_dropout(long, &self.pairs, p, random)?;
             let n_before = ids.len();
             long.finish(ids);
             self.settle(is_plain, n_before, ids);

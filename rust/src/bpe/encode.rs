@@ -1,8 +1,9 @@
 //! Apply merges to one pre-token: lowest rank first, leftmost first, without overlap.
 
-use super::long::{Long, merge_long};
+use super::long::{Long, check_dropout, merge_long, merge_with_dropout};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
+use crate::unigram::Random;
 
 /// Pre-tokens up to this many symbols are merged by scanning for the lowest rank.
 pub(super) const SHORT: usize = 48;
@@ -152,6 +153,34 @@ impl Bpe {
             self.encode_piece(piece, at, scratch, ids)?;
             at += n_bytes;
         }
+        Ok(())
+    }
+
+    /// Append the ids of one pre-token, passing over each merge with probability `p`.
+    ///
+    /// A `p` of 0 gives what `encode` gives, and 1 the bytes. A pre-token that is a token stays
+    /// whole only at 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of `encode`; `Argument` for a `p` outside 0 to 1.
+    pub fn encode_with_dropout(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        p: f64,
+        random: &mut Random,
+    ) -> Result<()> {
+        check_dropout(p)?;
+        if p == 0.0 {
+            return self.encode(pretoken, scratch, ids);
+        }
+        let long = &mut scratch.long;
+        let bytes = pretoken.iter().enumerate();
+        long.begin(bytes.map(|(at, &byte)| self.byte_id(byte, at)), &self.pairs)?;
+        merge_with_dropout(long, &self.pairs, p, random)?;
+        long.finish(ids);
         Ok(())
     }
 

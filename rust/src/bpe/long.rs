@@ -148,6 +148,19 @@ fn merge_by_heap(long: &mut Long, pairs: &PairTable) -> Result<()> {
     Ok(())
 }
 
+/// Refuse what is no probability.
+///
+/// # Errors
+///
+/// `Argument` for a `p` outside 0 to 1.
+pub fn check_dropout(p: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&p) {
+        return Ok(());
+    }
+    let message = format!("dropout is {p}; expected a probability from 0 to 1");
+    Err(Error::new(Kind::Argument, message))
+}
+
 /// Merge as `merge_by_heap` does, but pass over each pair whose turn comes with probability `p`.
 ///
 /// A merge done brings back the pairs passed over, so that every step draws again for each

@@ -9,3 +9,5 @@ pub mod queue;
 pub mod ranks;
 pub mod train;
 pub mod vocabulary;
+
+pub use long::check_dropout;

@@ -10,7 +10,7 @@ use super::unigram::parse_kind;
 use crate::bpe::characters::{self, Options, Scratch, Spanned};
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::Result;
-use crate::unigram::Piece;
+use crate::unigram::{Piece, Random};
 use crate::words;
 
 /// Pieces as Python gives them: text, score, kind.
@@ -111,7 +111,9 @@ impl CharacterBpe {
     ) -> PyResult<Vec<u32>> {
         detached(py, || {
             let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
-            self.model.encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, seed).map(|()| ids)
+            let random = &mut Random::new(seed);
+            let model = &self.model;
+            model.encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, random).map(|()| ids)
         })
     }
 

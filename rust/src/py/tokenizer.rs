@@ -19,6 +19,7 @@ use crate::error::{Error, Kind, Result};
 use crate::memory::ask_for_huge_pages;
 use crate::model::Model;
 use crate::parallel::{Control, for_each, n_threads};
+use crate::segmentations::{Sampling, n_best, sample};
 use crate::special::SpecialToken;
 use crate::split::Splitter;
 use crate::stream::Tail;
@@ -239,6 +240,42 @@ impl Tokenizer {
             py.detach(|| with_characters(bytes, spans)).map_err(|error| to_py_err(py, &error))?;
         let column = |values| array::<u64>(py, values);
         Ok((array(py, ids), column(starts), column(ends), column(firsts), column(lasts)))
+    }
+
+    /// The ids of a random segmentation: by `dropout`, or by `alpha` and perhaps `n_best`.
+    #[pyo3(signature = (text, special, seed, *, dropout=None, alpha=0.0, n_best=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is an option of its own in Python")]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        special: &Bound<'py, PyAny>,
+        seed: u64,
+        dropout: Option<f64>,
+        alpha: f64,
+        n_best: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let policy = policy_of(&self.0, special)?;
+        let sampling = dropout.map_or(Sampling::Alpha { alpha, n_best }, Sampling::Dropout);
+        let sample =
+            |control: &Control| sample(&self.0, text.as_ref(), &policy, sampling, seed, control);
+        if text.as_ref().len() < RELEASE && n_best.is_none() {
+            let ids = sample(&Control::default()).map_err(|error| to_py_err(py, &error))?;
+            return list_of(py, ids);
+        }
+        list_of(py, run_long(py, None, sample)?)
+    }
+
+    /// The ids and scores of the `n` best segmentations, best first.
+    fn n_best(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        special: &Bound<'_, PyAny>,
+        n: usize,
+    ) -> PyResult<Vec<(Vec<u32>, f64)>> {
+        let policy = policy_of(&self.0, special)?;
+        run_long(py, None, |control| n_best(&self.0, text.as_ref(), &policy, n, control))
     }
 
     /// The bytes of ids; those of `skip` are left out.

@@ -68,7 +68,7 @@ impl Unigram {
         text: PyBackedBytes,
         n: usize,
     ) -> PyResult<Vec<(Vec<u32>, f64)>> {
-        py.detach(|| self.model.n_best(&text, n)).map_err(|error| to_py_err(py, &error))
+        run_long(py, None, |control| self.model.n_best(&text, n, control))
     }
 
     /// A random segmentation; among the `n_best` best ones where that is given.

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::{Unigram, char_len, check_length};
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 
 /// A segmentation's ids and its score, the sum of its pieces' scores.
 pub type Scored = (Vec<u32>, f64);
@@ -124,6 +125,14 @@ impl Random {
         }
         weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
     }
+
+    /// An index of `scores`, which fall: in proportion to their exponentials to the `alpha`.
+    pub fn choose_by_score(&mut self, scores: &[f64], alpha: f64) -> usize {
+        let best = scores.first().copied().unwrap_or(0.0);
+        let weights: Vec<f64> =
+            scores.iter().map(|score| libm::exp(alpha * (score - best))).collect();
+        self.choose(&weights)
+    }
 }
 
 impl Unigram {
@@ -135,8 +144,9 @@ impl Unigram {
     ///
     /// # Errors
     ///
-    /// `Argument` when `n` is 0 or the text passes 4 GiB, `Memory` when buffers cannot be had.
-    pub fn n_best(&self, text: &[u8], n: usize) -> Result<Vec<Scored>> {
+    /// `Argument` when `n` is 0 or the text passes 4 GiB, `Memory` when buffers cannot be had,
+    /// `Interrupted`.
+    pub fn n_best(&self, text: &[u8], n: usize, control: &Control) -> Result<Vec<Scored>> {
         if n == 0 {
             return Err(Error::new(Kind::Argument, "n is 0; ask for at least one segmentation"));
         }
@@ -151,6 +161,7 @@ impl Unigram {
         ways.resize_with(end + 1, Ways::default);
         let mut results = Vec::new();
         for rank in 0..n {
+            control.check()?;
             find(&lattice, &best, &mut ways, end, rank)?;
             let Some(derivation) = ways.get(end).and_then(|ways| ways.found.get(rank)) else {
                 break;
@@ -222,11 +233,9 @@ impl Unigram {
     /// As `n_best` and `sample`.
     pub fn sample_n_best(&self, text: &[u8], n: usize, alpha: f64, seed: u64) -> Result<Vec<u32>> {
         check_alpha(alpha)?;
-        let mut results = self.n_best(text, n)?;
-        let best = results.first().map_or(0.0, |&(_, score)| score);
-        let weights: Vec<f64> =
-            results.iter().map(|&(_, score)| libm::exp(alpha * (score - best))).collect();
-        let chosen = Random::new(seed).choose(&weights);
+        let mut results = self.n_best(text, n, &Control::default())?;
+        let scores: Vec<f64> = results.iter().map(|&(_, score)| score).collect();
+        let chosen = Random::new(seed).choose_by_score(&scores, alpha);
         Ok(if chosen < results.len() { results.swap_remove(chosen).0 } else { Vec::new() })
     }
 
@@ -296,7 +305,12 @@ impl Unigram {
     }
 }
 
-fn check_alpha(alpha: f64) -> Result<()> {
+/// Refuse what is no exponent of a probability.
+///
+/// # Errors
+///
+/// `Argument` for an `alpha` that is negative or no number.
+pub fn check_alpha(alpha: f64) -> Result<()> {
     if alpha.is_finite() && alpha >= 0.0 {
         return Ok(());
     }

@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 
 pub use cuts::{Agreement, Running};
 pub use encode::Scratch;
-pub use lattice::{Random, Scored};
+pub use lattice::{Random, Scored, check_alpha};
 pub use train::{TrainOptions, learn_pieces};
 
 use crate::code_points::CodePointTable;
