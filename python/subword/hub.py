@@ -91,25 +91,30 @@ def hugging_face_folder(name: str, *, endpoint: str | None = None) -> Path:
             f"loading 'hf:{name}' needs huggingface_hub: pip install 'subword[hub]'"
         ) from error
     repository, _, revision = name.partition("@")
+    not_cached: list[Exception] = []
 
     def fetched(file: str) -> Path | None:
         try:
-            return Path(
-                hub.hf_hub_download(repository, file, revision=revision or None, endpoint=endpoint)
+            path = hub.hf_hub_download(
+                repository, file, revision=revision or None, endpoint=endpoint
             )
         except errors.LocalEntryNotFoundError as error:
-            raise SourceError(f"hf:{name}: {file} is not in the cache, and {error}") from error
+            not_cached.append(error)
+            return None
         except errors.EntryNotFoundError:
             return None
         except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
             raise SourceError(f"hf:{name}: {error}") from error
+        return Path(path)
 
     for files in _TOKENIZERS:
-        paths = [fetched(file) for file in files]
-        if all(path is not None for path in paths) and paths[0] is not None:
+        paths = [path for path in map(fetched, files) if path is not None]
+        if len(paths) == len(files):
             for file in _BESIDE:
                 fetched(file)
             return paths[0].parent
+    if not_cached:
+        raise SourceError(f"hf:{name}: not in the cache, and {not_cached[0]}") from not_cached[0]
     listed = ", ".join(" with ".join(files) for files in _TOKENIZERS)
     raise SourceNotFoundError(f"hf:{name}: the repository has none of {listed}")
 
