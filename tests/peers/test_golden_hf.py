@@ -42,7 +42,9 @@ def unpacked(shared: Path, folder: str, names: str, to: Path) -> Path:
 
 
 def golden(shared: Path, name: str) -> list[dict[str, Any]]:
-    cases: list[dict[str, Any]] = json.loads((shared / "golden" / f"{name}.json").read_bytes())["cases"]
+    cases: list[dict[str, Any]] = json.loads((shared / "golden" / f"{name}.json").read_bytes())[
+        "cases"
+    ]
     assert len(cases) > 300
     return cases
 
@@ -82,7 +84,11 @@ def test_what_is_written_is_read_equal(
     subword.save(tok, path)
     again = subword.load(path)
     assert again == tok
-    assert (again.roles, again.padding, again.truncation) == (tok.roles, tok.padding, tok.truncation)
+    assert (again.roles, again.padding, again.truncation) == (
+        tok.roles,
+        tok.padding,
+        tok.truncation,
+    )
     tokenizers = pytest.importorskip("tokenizers")
     hf = tokenizers.Tokenizer.from_file(str(path))
     hf.no_padding()

@@ -22,6 +22,7 @@ from subword.formats import (
 )
 from subword.formats.hf_config import with_folder
 from subword.formats.json_file import read_bytes
+from subword.hub import hugging_face_folder
 from subword.tokenizer import Tokenizer
 
 __all__ = ["FORMATS", "load", "save"]
@@ -64,12 +65,15 @@ _FILES: Final = {"tokenizer_json": "tokenizer.json", "bert_vocab": "vocab.txt"}
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:  # noqa: A002
     """Read a tokenizer of any format.
 
+    Of a folder with ``tokenizer.json``, which holds what the others do, that is read, and
+    ``tokenizer_config.json``, ``special_tokens_map.json`` and ``chat_template.jinja`` beside it,
+    for roles and the chat template.
+
     Args:
-        path: A file; or a folder with ``tokenizer.json``, with ``vocab.json`` and
-            ``merges.txt``, or with ``vocab.txt``. Of a folder with ``tokenizer.json``, which
-            holds what the others do, that is read, and ``tokenizer_config.json``,
-            ``special_tokens_map.json`` and ``chat_template.jinja`` beside it, for roles and the
-            chat template.
+        path: A file; or a folder with ``tokenizer.json``, with ``vocab.json`` and ``merges.txt``,
+            or with ``vocab.txt``. ``"hf:org/name"``, with ``@revision`` or not, is a repository of
+            the Hugging Face hub, and ``"tiktoken:name"`` a public encoding: both come from their
+            caches, or are fetched (see ``subword.hub``).
         format: A name of ``FORMATS``. By default it is told by the path's extension, then by
             the content.
         options: What the format's ``read`` takes besides, such as ``pattern`` for rank files.
@@ -81,6 +85,12 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
         SourceError: The file cannot be read.
     """
     source = Path(path)
+    if isinstance(path, str) and not source.exists():
+        kind, _, name = path.partition(":")
+        if kind == "tiktoken" and name:
+            return tiktoken.read_named(name)
+        if kind == "hf" and name:
+            source = hugging_face_folder(name)
     if format is None:
         format = _told_by_folder(source) if source.is_dir() else _told_by_file(source)  # noqa: A001
     folder = source if source.is_dir() else None
@@ -160,7 +170,9 @@ def _told_by_folder(folder: Path) -> str:
     found = [
         name for name, needed in files.items() if all((folder / file).is_file() for file in needed)
     ]
-    return _only(found, f"{folder}: the folder", "tokenizer.json, vocab.json and merges.txt, or vocab.txt")
+    return _only(
+        found, f"{folder}: the folder", "tokenizer.json, vocab.json and merges.txt, or vocab.txt"
+    )
 
 
 def _told_by_file(path: Path) -> str:

@@ -136,9 +136,7 @@ def _read_training(block: Mapping[str, Any], n_merges: int, place: str) -> Train
         )
     counts = checked(block.get("merge_counts"), list, f"{place}.merge_counts")
     if n_merges and len(counts) != n_merges:
-        raise FormatError(
-            f"{place}.merge_counts has {len(counts)} counts for {n_merges} merges"
-        )
+        raise FormatError(f"{place}.merge_counts has {len(counts)} counts for {n_merges} merges")
     for at, count in enumerate(counts):
         checked(count, int, f"{place}.merge_counts[{at}]")
     least = checked(block.get("min_frequency"), int, f"{place}.min_frequency")

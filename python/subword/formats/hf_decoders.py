@@ -140,7 +140,12 @@ def _write(step: DecoderStep) -> dict[str, object]:
         case decoders.Printable():
             return dict(_BYTE_LEVEL)
         case decoders.Strip():
-            return {"type": "Strip", "content": step.content, "start": step.start, "stop": step.stop}
+            return {
+                "type": "Strip",
+                "content": step.content,
+                "start": step.start,
+                "stop": step.stop,
+            }
         case decoders.Replace():
             return {"type": "Replace", "pattern": {"String": step.pattern}, "content": step.content}
         case decoders.BpeSuffix():

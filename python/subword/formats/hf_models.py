@@ -67,9 +67,7 @@ def model_kind(fields: Mapping[str, Any], place: str) -> str:
         elif set(fields) == {"vocab", "unk_token"}:
             kind = "WordLevel"
     if kind not in ("BPE", *_OTHER_FIELDS):
-        raise FormatError(
-            f"{place}.type is {kind!r:.40}; expected BPE, {', '.join(_OTHER_FIELDS)}"
-        )
+        raise FormatError(f"{place}.type is {kind!r:.40}; expected BPE, {', '.join(_OTHER_FIELDS)}")
     return str(kind)
 
 
@@ -182,9 +180,7 @@ def _refuse_merge(merge: Any, vocab: Mapping[str, TokenId], place: str) -> None:
     if type(parts) is not list or len(parts) != 2 or not all(type(part) is str for part in parts):
         raise FormatError(f"{place}: expected two tokens, got {merge!r:.60}") from None
     part = next(part for part in parts if part not in vocab)
-    raise FormatError(
-        f"{place} names {part!r:.40}, which is no token of the vocabulary"
-    ) from None
+    raise FormatError(f"{place} names {part!r:.40}, which is no token of the vocabulary") from None
 
 
 def write_other(

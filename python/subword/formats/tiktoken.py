@@ -20,13 +20,14 @@ from subword.errors import ArgumentError, FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import read_bytes
 from subword.formats.reach import byte_level_bpe, ranks_of, without_tokens
+from subword.hub import tiktoken_file
 from subword.models import bpe_from_ranks
 from subword.patterns import resolve_pattern
 from subword.special_tokens import assign_ids, check_special_tokens
 from subword.tokenizer import Tokenizer
 from subword.types import SpecialTokens, TokenId
 
-__all__ = ["ENCODINGS", "Encoding", "read", "write"]
+__all__ = ["ENCODINGS", "Encoding", "read", "read_named", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,22 @@ def read(
         first_free = max(model.vocab, default=-1) + 1
         special_tokens = assign_ids(check_special_tokens(special_tokens), ids, first_free)
     return Tokenizer(model, special_tokens, resolve_pattern(pattern))
+
+
+def read_named(name: str) -> Tokenizer:
+    """Read a public encoding from tiktoken's cache, or fetch it; see ``subword.hub``.
+
+    Raises:
+        ArgumentError: An unknown name, or one whose special tokens the name does not tell.
+        FormatError: A file that is not the encoding's.
+        SourceError: The file is not in the cache and cannot be fetched.
+    """
+    named = [known for known, encoding in ENCODINGS.items() if encoding.special_tokens is not None]
+    if name not in named:
+        raise ArgumentError(f"encoding is {name!r:.40}; expected one of {', '.join(named)}")
+    sha256 = ENCODINGS[name].sha256
+    file = next(known for known, encoding in ENCODINGS.items() if encoding.sha256 == sha256)
+    return read(tiktoken_file(file, sha256), encoding=name)
 
 
 def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
