@@ -5,6 +5,9 @@ use std::hash::{BuildHasher, RandomState};
 /// Bytes that an inline key holds.
 pub const INLINE: usize = 15;
 
+/// Bytes of the longest text that has a key of its hash.
+pub const LONGEST: usize = 128;
+
 /// Up to 15 bytes, zero-padded, with their number in the top byte; all zero is no key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Key {
@@ -33,6 +36,13 @@ impl Key {
         };
         let [keep_low, keep_high] = KEEP[n_bytes];
         Some(Self { low: low & keep_low, high: high & keep_high | (n_bytes as u64) << 56 })
+    }
+
+    /// Whether the key is a hash: equal keys may then be of different texts.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_hash(self) -> bool {
+        self.len() > INLINE
     }
 
     /// Whether this is no key.
@@ -99,6 +109,31 @@ impl KeyHash {
     pub fn of(&self, key: Key) -> u64 {
         let product = u128::from(key.low ^ self.seeds[0]) * u128::from(key.high ^ self.seeds[1]);
         product as u64 ^ (product >> 64) as u64
+    }
+}
+
+impl KeyHash {
+    /// The key of `text[start..end]`: its bytes, or their hash if it has 16 to 128 of them.
+    #[inline(always)]
+    #[must_use]
+    pub fn key(&self, text: &[u8], start: usize, end: usize) -> Option<Key> {
+        Key::of(text, start, end).or_else(|| self.long_key(text.get(start..end)?))
+    }
+
+    /// The key of a text of 16 to 128 bytes: 120 bits of hash, and the length.
+    #[inline(never)]
+    fn long_key(&self, bytes: &[u8]) -> Option<Key> {
+        let last = bytes.last_chunk::<16>().filter(|_| bytes.len() <= LONGEST)?;
+        let [mut low, mut high] = self.seeds;
+        let mut mix = |block: &[u8; 16]| {
+            let (one, two) = halves(block);
+            let product = u128::from(one ^ low) * u128::from(two ^ high);
+            (low, high) = (one ^ product as u64, two ^ (product >> 64) as u64);
+        };
+        let (blocks, _) = bytes.as_chunks::<16>();
+        blocks.iter().for_each(&mut mix);
+        mix(last);
+        Some(Key { low, high: high & (u64::MAX >> 8) | (bytes.len() as u64) << 56 })
     }
 }
 

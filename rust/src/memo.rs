@@ -1,23 +1,22 @@
 //! Remember the ids of pre-tokens: natural text repeats itself.
 //!
-//! Up to 15 bytes lie inline in a slot of 32, with up to three ids; longer pre-tokens and longer
-//! encodings go to arenas. Each memo belongs to one call at a time and is bounded in bytes: when
-//! full it forgets everything, which costs less than keeping track of age.
+//! A slot of 32 bytes holds a key, which is the pre-token itself up to 15 bytes, and up to three
+//! ids. Longer pre-tokens, of which the key is a hash, and longer encodings lie in a ring of
+//! bytes, where the newest take the place of the oldest. A table that may not grow replaces slots
+//! one by one. So a memo is bounded in bytes and never forgets everything at once. Each belongs to
+//! one call at a time.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
 use std::sync::Mutex;
 
 use crate::key::{Key, KeyHash, prefetch};
 use crate::memory::ask_for_huge_pages;
 
-/// Pre-tokens longer than this are not remembered.
-pub const LONGEST: usize = 128;
-
 const INLINE_IDS: usize = 3;
-/// In `Slot::n_ids`: the ids are in `more_ids`, from `ids[0]` on, `ids[1]` many.
+/// In `Slot::n_ids`: `ids` are the place in the ring, in two halves, and the number of ids.
 const ELSEWHERE: u32 = u32::MAX;
+
+/// A key lies in one of so many slots from its home on.
+const WINDOW: usize = 8;
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(32))]
@@ -27,14 +26,6 @@ struct Slot {
     n_ids: u32,
 }
 
-#[derive(Debug)]
-struct Long {
-    start: usize,
-    n_bytes: usize,
-    first_id: usize,
-    n_ids: usize,
-}
-
 /// A bounded map from pre-tokens to ids.
 #[derive(Debug)]
 pub struct Memo {
@@ -42,11 +33,7 @@ pub struct Memo {
     hash: KeyHash,
     slots: Vec<Slot>,
     n_used: usize,
-    more_ids: Vec<u32>,
-    long_hash: RandomState,
-    long: HashTable<Long>,
-    long_bytes: Vec<u8>,
-    long_ids: Vec<u32>,
+    ring: Ring,
 }
 
 impl Memo {
@@ -58,11 +45,7 @@ impl Memo {
             hash: KeyHash::default(),
             slots: Vec::new(),
             n_used: 0,
-            more_ids: Vec::new(),
-            long_hash: RandomState::default(),
-            long: HashTable::new(),
-            long_bytes: Vec::new(),
-            long_ids: Vec::new(),
+            ring: Ring { max_bytes: max_bytes / 2, ..Ring::default() },
         };
         memo.resize(1 << 10);
         memo
@@ -71,10 +54,14 @@ impl Memo {
     /// Bytes held.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
-            + (self.more_ids.capacity() + self.long_ids.capacity()) * size_of::<u32>()
-            + self.long.allocation_size()
-            + self.long_bytes.capacity()
+        self.slots.capacity() * size_of::<Slot>() + self.ring.bytes.capacity()
+    }
+
+    /// The key of `text[start..end]`; `None` for one that is too long to remember.
+    #[inline(always)]
+    #[must_use]
+    pub fn key(&self, text: &[u8], start: usize, end: usize) -> Option<Key> {
+        self.hash.key(text, start, end)
     }
 
     /// Hash of a key.
@@ -90,81 +77,81 @@ impl Memo {
         prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
     }
 
-    /// Append the remembered ids of a key; whether there were any.
+    /// Append the remembered ids of `text[start..end]`, given its key; whether there were any.
     #[inline(always)]
-    pub fn recall(&self, key: Key, hash: u64, ids: &mut Vec<u32>) -> bool {
+    pub fn recall(
+        &self,
+        (key, hash): (Key, u64),
+        (text, start, end): (&[u8], usize, usize),
+        ids: &mut Vec<u32>,
+    ) -> bool {
         let mask = self.slots.len().wrapping_sub(1);
-        let mut at = hash as usize;
-        while let Some(slot) = self.slots.get(at & mask) {
+        let home = hash as usize;
+        for at in home..home.wrapping_add(WINDOW) {
+            let Some(slot) = self.slots.get(at & mask) else { return false };
             if slot.key == key {
-                if slot.n_ids <= INLINE_IDS as u32 {
-                    push_inline(ids, slot.ids, slot.n_ids as usize);
-                } else {
-                    let first = slot.ids[0] as usize;
-                    let more = self.more_ids.get(first..first + slot.ids[1] as usize);
-                    ids.extend_from_slice(more.unwrap_or_default());
+                if slot.n_ids == ELSEWHERE {
+                    let bytes = text.get(start..end).unwrap_or_default();
+                    return self.ring.recall(slot, bytes, ids);
                 }
+                push_inline(ids, slot.ids, slot.n_ids as usize);
                 return true;
             }
             if slot.key.is_none() {
                 return false;
             }
-            at += 1;
         }
         false
     }
 
-    /// Remember the ids of a key that `recall` did not find.
-    pub fn remember(&mut self, key: Key, hash: u64, ids: &[u32]) {
+    /// Remember the ids of a pre-token that `recall` did not find.
+    pub fn remember(&mut self, (key, hash): (Key, u64), pretoken: &[u8], ids: &[u32]) {
         if 2 * (self.n_used + 1) > self.slots.len() {
-            self.make_room();
-            if 2 * (self.n_used + 1) > self.slots.len() {
-                return;
-            }
+            self.grow();
         }
         let mut slot = Slot { key, ids: [0; INLINE_IDS], n_ids: ids.len() as u32 };
-        if let Some(inline) = slot.ids.get_mut(..ids.len()) {
-            inline.copy_from_slice(ids);
-        } else {
-            let Ok(first) = u32::try_from(self.more_ids.len()) else { return };
-            if !reserve(&mut self.more_ids, ids.len(), self.max_bytes / 16) {
-                return;
+        match slot.ids.get_mut(..ids.len()).filter(|_| !key.is_hash()) {
+            Some(inline) => inline.copy_from_slice(ids),
+            None => {
+                let bytes = if key.is_hash() { pretoken } else { &[] };
+                let Some(place) = self.ring.push(bytes, ids) else { return };
+                slot.ids = [place as u32, (place >> 32) as u32, ids.len() as u32];
+                slot.n_ids = ELSEWHERE;
             }
-            self.more_ids.extend_from_slice(ids);
-            slot.ids = [first, ids.len() as u32, 0];
-            slot.n_ids = ELSEWHERE;
         }
         self.place(slot, hash);
-        self.n_used += 1;
     }
 
+    /// Put a slot in the place of an outdated one, an empty one, or another one.
     fn place(&mut self, slot: Slot, hash: u64) {
-        let mask = self.slots.len() - 1;
-        let mut at = hash as usize;
-        while !self.slots[at & mask].key.is_none() {
-            at += 1;
+        let mask = self.slots.len().wrapping_sub(1);
+        let home = hash as usize;
+        let window = (home..home.wrapping_add(WINDOW)).map(|at| at & mask);
+        let free = window.into_iter().find(|&at| {
+            self.slots.get(at).is_some_and(|old| old.key.is_none() || old.key == slot.key)
+        });
+        let at = free.unwrap_or_else(|| home.wrapping_add((hash >> 40) as usize % WINDOW) & mask);
+        if let Some(old) = self.slots.get_mut(at) {
+            self.n_used += usize::from(old.key.is_none());
+            *old = slot;
         }
-        self.slots[at & mask] = slot;
     }
 
-    /// Grow fourfold while half the budget allows, else forget.
+    /// Double the slots while half the budget allows.
     #[cold]
-    fn make_room(&mut self) {
-        let wanted = (self.slots.len() * 4).max(1 << 10);
+    fn grow(&mut self) {
         let old = std::mem::take(&mut self.slots);
-        if self.resize(wanted) {
+        if self.resize((old.len() * 2).max(1 << 10)) {
+            self.n_used = 0;
             for slot in old.into_iter().filter(|slot| !slot.key.is_none()) {
                 self.place(slot, self.hash.of(slot.key));
             }
         } else {
             self.slots = old;
-            self.slots.fill(Slot::default());
-            self.n_used = 0;
-            self.more_ids.clear();
         }
     }
 
-    /// Replace the slots by `wanted` empty ones, or as many of a quarter's steps as may be.
+    /// Replace the slots by `wanted` empty ones; whether that may be.
     fn resize(&mut self, wanted: usize) -> bool {
         let limit = self.max_bytes / 2 / size_of::<Slot>();
         let mut slots = Vec::new();
@@ -176,60 +163,76 @@ impl Memo {
         self.slots = slots;
         true
     }
-
-    /// Append the remembered ids of a long pre-token; whether there were any.
-    pub fn recall_long(&self, pretoken: &[u8], ids: &mut Vec<u32>) -> bool {
-        let hash = self.long_hash.hash_one(pretoken);
-        let found = self.long.find(hash, |long| {
-            self.long_bytes.get(long.start..long.start + long.n_bytes) == Some(pretoken)
-        });
-        let Some(long) = found else { return false };
-        let known = self.long_ids.get(long.first_id..long.first_id + long.n_ids);
-        ids.extend_from_slice(known.unwrap_or_default());
-        true
-    }
-
-    /// Remember the ids of a long pre-token that `recall_long` did not find.
-    pub fn remember_long(&mut self, pretoken: &[u8], ids: &[u32]) {
-        let (start, first_id) = (self.long_bytes.len(), self.long_ids.len());
-        let share = self.max_bytes / 8;
-        let hasher = &self.long_hash;
-        let bytes = &mut self.long_bytes;
-        let fits = (self.long.len() + 1) * 2 * size_of::<Long>() <= share
-            && reserve(bytes, pretoken.len(), share)
-            && reserve(&mut self.long_ids, ids.len(), share)
-            && self
-                .long
-                .try_reserve(1, |long| {
-                    hasher.hash_one(
-                        bytes.get(long.start..long.start + long.n_bytes).unwrap_or_default(),
-                    )
-                })
-                .is_ok();
-        if !fits {
-            self.long.clear();
-            self.long_bytes.clear();
-            self.long_ids.clear();
-            return;
-        }
-        self.long_bytes.extend_from_slice(pretoken);
-        self.long_ids.extend_from_slice(ids);
-        let long = Long { start, n_bytes: pretoken.len(), first_id, n_ids: ids.len() };
-        let (hasher, bytes) = (&self.long_hash, &self.long_bytes);
-        self.long.insert_unique(hasher.hash_one(pretoken), long, |long| {
-            hasher.hash_one(bytes.get(long.start..long.start + long.n_bytes).unwrap_or_default())
-        });
-    }
 }
 
-/// Room for `n` more items within `max_bytes`; whether it could be had.
-fn reserve<T>(list: &mut Vec<T>, n: usize, max_bytes: usize) -> bool {
-    let wanted = list.len() + n;
-    if wanted <= list.capacity() {
-        return true;
+/// Bytes of pre-tokens and ids, one entry behind the other; full, it begins anew at the front.
+///
+/// Places count on over all that was ever written, so that none comes back.
+#[derive(Debug, Default)]
+struct Ring {
+    bytes: Vec<u8>,
+    max_bytes: usize,
+    /// Where the next entry goes.
+    head: u64,
+}
+
+impl Ring {
+    /// Add an entry and give its place; `None` where it does not fit.
+    fn push(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
+        let n_bytes = pretoken.len() + size_of_val(ids);
+        let wraps = self.head > self.bytes.len() as u64;
+        if !wraps && self.head as usize + n_bytes > self.bytes.len() {
+            self.grow(n_bytes);
+        }
+        let size = self.bytes.len();
+        if n_bytes > size {
+            return None;
+        }
+        let mut at = (self.head % size as u64) as usize;
+        if at + n_bytes > size {
+            self.head += (size - at) as u64;
+            at = 0;
+        }
+        let (text, rest) = self.bytes.get_mut(at..at + n_bytes)?.split_at_mut(pretoken.len());
+        text.copy_from_slice(pretoken);
+        for (bytes, id) in rest.as_chunks_mut::<4>().0.iter_mut().zip(ids) {
+            *bytes = id.to_le_bytes();
+        }
+        let place = self.head;
+        self.head += n_bytes as u64;
+        Some(place)
     }
-    let grown = wanted.max(2 * list.capacity()).min(max_bytes / size_of::<T>());
-    grown >= wanted && list.try_reserve_exact(grown - list.len()).is_ok()
+
+    /// Make the ring larger while nothing was overwritten; places stay.
+    #[cold]
+    fn grow(&mut self, n_bytes: usize) {
+        let size = (self.bytes.len() * 2).max(1 << 12).max(n_bytes).min(self.max_bytes);
+        let more = size.saturating_sub(self.bytes.len());
+        if more > 0 && self.bytes.try_reserve_exact(more).is_ok() {
+            ask_for_huge_pages(&mut self.bytes);
+            self.bytes.resize(size, 0);
+        }
+    }
+
+    /// Append the ids of a slot, if its entry is still there and of this pre-token.
+    #[inline]
+    fn recall(&self, slot: &Slot, pretoken: &[u8], ids: &mut Vec<u32>) -> bool {
+        let place = u64::from(slot.ids[0]) | u64::from(slot.ids[1]) << 32;
+        let size = self.bytes.len() as u64;
+        if size == 0 || place + size < self.head {
+            return false;
+        }
+        let at = (place % size) as usize;
+        let n_known = if slot.key.is_hash() { slot.key.len() } else { 0 };
+        let n_ids = slot.ids[2] as usize;
+        let entry = self.bytes.get(at..at + n_known + n_ids * size_of::<u32>());
+        let (known, rest) = entry.unwrap_or_default().split_at_checked(n_known).unwrap_or_default();
+        if n_known > 0 && known != pretoken {
+            return false;
+        }
+        ids.extend(rest.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+        true
+    }
 }
 
 /// Append the first `n` (at most three) of `three`.
@@ -292,17 +295,12 @@ mod tests {
                 let text = format!("{i:x}{}", "y".repeat(i as usize % 40));
                 let ids: Vec<u32> = (0..i % 9).collect();
                 let mut out = vec![7];
-                match Key::of(text.as_bytes(), 0, text.len()) {
-                    Some(key) => {
-                        memo.remember(key, memo.hash(key), &ids);
-                        let known = memo.recall(key, memo.hash(key), &mut out);
-                        assert!(max_bytes < 1 << 16 || known || ids.len() > 3);
-                    }
-                    None => {
-                        memo.remember_long(text.as_bytes(), &ids);
-                        memo.recall_long(text.as_bytes(), &mut out);
-                    }
-                }
+                let (text, place) = (text.as_bytes(), (text.as_bytes(), 0, text.len()));
+                let key = memo.key(text, 0, text.len()).expect("short enough");
+                let probe = (key, memo.hash(key));
+                memo.remember(probe, text, &ids);
+                let known = memo.recall(probe, place, &mut out);
+                assert!(max_bytes < 1 << 14 || known);
                 assert!(out == [7] || out[1..] == ids);
                 assert!(
                     memo.n_bytes() <= max_bytes.max(1 << 10),

@@ -271,7 +271,7 @@ fn each_pretoken(
     match &tokenizer.parts.cutter {
         Cutter::Patterns(splitter) => {
             let mut start = 0;
-            splitter.split(text, &mut |ends| {
+            splitter.split(text, control, &mut |ends| {
                 for &end in ends {
                     give(start, end, text)?;
                     start = end;

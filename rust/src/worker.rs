@@ -5,7 +5,7 @@ mod marked;
 use crate::error::{Error, Kind, Result};
 use crate::key::Key;
 use crate::marks::View;
-use crate::memo::{LONGEST, Memo};
+use crate::memo::Memo;
 use crate::model::{Scratch, TokenSpan};
 use crate::normalize::alignment::Normalized;
 use crate::parallel::Control;
@@ -165,9 +165,9 @@ impl<'a> Worker<'a> {
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         let Some(memo) = &self.memo else { return Ok(()) };
-        let probe = Key::of(text, start, end).map(|key| (key, memo.hash(key)));
+        let probe = memo.key(text, start, end).map(|key| (key, memo.hash(key)));
         match probe {
-            Some((key, hash)) if memo.recall(key, hash, ids) => Ok(()),
+            Some(probe) if memo.recall(probe, (text, start, end), ids) => Ok(()),
             _ => self.encode_missed(text, start, end, probe.unwrap_or_default(), ids),
         }
     }
@@ -202,7 +202,7 @@ impl<'a> Worker<'a> {
         let mut probes = [(Key::default(), 0u64); PROBES];
         let mut start = from;
         for (probe, &end) in probes.iter_mut().zip(ends) {
-            if let Some(key) = Key::of(text, start, end) {
+            if let Some(key) = memo.key(text, start, end) {
                 let hash = memo.hash(key);
                 memo.prefetch(hash);
                 *probe = (key, hash);
@@ -210,10 +210,12 @@ impl<'a> Worker<'a> {
             start = end;
         }
         start = from;
-        for (&(key, hash), &end) in probes.iter().zip(ends) {
-            let known = self.memo.as_ref().is_some_and(|memo| memo.recall(key, hash, ids));
-            if !known || key.is_none() {
-                self.encode_missed(text, start, end, (key, hash), ids)?;
+        for (&probe, &end) in probes.iter().zip(ends) {
+            let place = (text, start, end);
+            let known = !probe.0.is_none()
+                && self.memo.as_ref().is_some_and(|memo| memo.recall(probe, place, ids));
+            if !known {
+                self.encode_missed(text, start, end, probe, ids)?;
             }
             start = end;
         }
@@ -226,28 +228,19 @@ impl<'a> Worker<'a> {
         text: &[u8],
         start: usize,
         end: usize,
-        (key, hash): (Key, u64),
+        probe: (Key, u64),
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         let pretoken = text.get(start..end).unwrap_or_default();
         ids.try_reserve(pretoken.len())?;
-        let is_long = key.is_none() && pretoken.len() <= LONGEST;
-        if is_long && self.memo.as_ref().is_some_and(|memo| memo.recall_long(pretoken, ids)) {
-            return Ok(());
-        }
         let n_before = ids.len();
         self.tokenizer
             .parts
             .model
             .encode(pretoken, &mut self.scratch, ids)
             .map_err(|error| locate(error, start))?;
-        let new = ids.get(n_before..).unwrap_or_default();
-        if let Some(memo) = &mut self.memo {
-            if is_long {
-                memo.remember_long(pretoken, new);
-            } else if !key.is_none() {
-                memo.remember(key, hash, new);
-            }
+        if let Some(memo) = self.memo.as_mut().filter(|_| !probe.0.is_none()) {
+            memo.remember(probe, pretoken, ids.get(n_before..).unwrap_or_default());
         }
         Ok(())
     }

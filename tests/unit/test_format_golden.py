@@ -105,6 +105,19 @@ def test_ids_of_whole_corpora_are_tiktokens(name, shared, vocabularies, corpora)
         assert digest == record[name][text]["ids_sha256"], text
 
 
+@pytest.mark.parametrize("name", ["deepseek_v3"])
+def test_ids_of_whole_corpora_are_hfs(name, shared, vocabularies, corpora):
+    tok = load(vocabularies(name))
+    record = json.loads((shared / "golden" / "bulk.json").read_text())[name]
+    for text, documents in corpora.items():
+        if text not in record:
+            continue
+        ids = tok.encode_batch(documents).ids
+        assert len(ids) == record[text]["tokens"], text
+        digest = hashlib.sha256(ids.astype("<u4").tobytes()).hexdigest()
+        assert digest == record[text]["ids_sha256"], text
+
+
 @pytest.fixture(scope="session")
 def corpora(shared):
     """The documents of each text of bulk.json."""

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -70,6 +73,13 @@ CONTRACTIONS = [
     "'sa",
 ]
 
+# What a pattern treats alike and another cuts: case, han and kana, slashes behind newlines.
+WORDS = [
+    "aB", "AB", "ABc", "\u4e2dAB", "\u4e2dABc", "a\u4e2dB", "AB\u4e2d", "\u01c5a", "\u0301A", "a's\u4e2dB", "A'sB",
+    "!\n/", "!\n//a", "!\n/!", "//\n/\n", " /\n/ ", "!\u0301a", "!!\u0301a", " !\u0301", "!\n\u0301", "!\n/\u0301",
+    "\u309b\u4e2d", "!\u30fb!a", "\u30fb\n", "\u3099a", "\u3097\u4e2d", "\x00\x00a", "\x00\u4e2d", "!a\xe9", "!abc", " \u4e2d", "  1",
+]  # fmt: skip
+
 characters = st.sampled_from(SPACES + DIGITS + LETTERS + MARKS + OTHERS) | st.characters(
     exclude_categories=["Cs"]
 )
@@ -84,6 +94,7 @@ broken = st.sampled_from(
 parts = st.one_of(
     characters.map(str.encode),
     st.sampled_from(CONTRACTIONS).map(str.encode),
+    st.sampled_from(WORDS).map(str.encode),
     runs.map(str.encode),
     st.text(characters, max_size=8).map(str.encode),
     broken,
@@ -118,14 +129,17 @@ def test_what_stands_at_the_border_of_a_block_is_cut_alike(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("filler", ["a", " ", ".", "1", "\n"])
-def test_every_contraction_at_every_place_of_a_block(name: str, filler: str) -> None:
+def test_every_contraction_and_word_at_every_place_of_a_block(name: str, filler: str) -> None:
     pattern = resolve_pattern(name)
     cases = (
-        filler * n + contraction + "x 's" for contraction in CONTRACTIONS for n in range(58, 70)
+        filler * n + middle + after
+        for middle in CONTRACTIONS + WORDS
+        for n in range(54, 66)
+        for after in ["x 's", "\u4e2dA'll"]
     )
     # Each case begins where a block begins: the border stands at its 64th byte.
     text = b"".join(case.encode().ljust(128, b"!") for case in cases)
-    assert by_masks(text, pattern) == by_engine(text, pattern) == twin.split(text, pattern)
+    assert by_masks(text, pattern) == by_engine(text, pattern)
 
 
 def code_points(stride: int) -> list[str]:
@@ -146,6 +160,23 @@ def test_masks_and_engine_and_twin_agree_on_all_of_unicode(name: str, slow: bool
         pretokens = by_masks(text, pattern)
         assert pretokens == by_engine(text, pattern)
         assert pretokens == twin.split(text, pattern)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cpu_without_avx2_gives_the_same(name: str) -> None:
+    text = "".join(map(chr, range(0x20, 0x3100))) + "".join(CONTRACTIONS + WORDS)
+    code = (
+        "import sys; from subword import _core; from subword.patterns import NAMED_PATTERNS\n"
+        f"text = sys.stdin.buffer.read(); pattern = list(NAMED_PATTERNS[{name!r}])\n"
+        "print([len(pretoken) for pretoken in _core.split(text, pattern)])"
+    )
+    environment = os.environ | {"SUBWORD_PORTABLE": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, input=text.encode(), capture_output=True, check=True, env=environment
+    )
+    pretokens = by_masks(text.encode(), resolve_pattern(name))
+    assert json.loads(done.stdout) == [len(pretoken) for pretoken in pretokens]
 
 
 EXPRESSIONS = [
@@ -257,6 +288,13 @@ def test_braces_that_are_no_repeat_of_fewer_than_its_least_compile() -> None:
     assert _core.split(b"a3,2}", [r"[{3,2}]+"]) == [b"a", b"3,2}"]
     assert _core.split(b"xa{3,2}", [r"a\{3,2\}"]) == [b"x", b"a{3,2}"]
     assert _core.split(b"aaaa", ["a{2,2}(?=a)"]) == [b"aa", b"aa"]
+
+
+def test_the_newlines_of_a_file_are_those_of_an_escape() -> None:
+    # DeepSeek's tokenizer.json has the characters themselves in its classes.
+    spelled = [p.replace(r"\r", "\r").replace(r"\n", "\n") for p in resolve_pattern("deepseek")]
+    text = "".join(WORDS).encode()
+    assert _core.split(text, spelled) == by_engine(text, resolve_pattern("deepseek"))
 
 
 def test_a_class_that_is_none_is_refused() -> None:

@@ -78,14 +78,19 @@ pub fn split_by<A: Algebra>(
     split::<A, Portable>(text, sink)
 }
 
-/// Whether the CPU has what `split_avx2` is compiled for.
+/// Whether the CPU has what `split_avx2` is compiled for, and the environment variable
+/// `SUBWORD_PORTABLE` does not ask for the code of every CPU. Asked once in a process.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("popcnt")
+    static HAS_AVX2: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *HAS_AVX2.get_or_init(|| {
+        std::env::var_os("SUBWORD_PORTABLE").is_none_or(|value| value.is_empty())
+            && std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
+            && std::arch::is_x86_feature_detected!("lzcnt")
+            && std::arch::is_x86_feature_detected!("popcnt")
+    })
 }
 
 /// `split` compiled for AVX2.

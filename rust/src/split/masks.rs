@@ -36,6 +36,10 @@ pub struct Masks {
     pub newline: u64,
     /// `'`.
     pub apostrophe: u64,
+    /// `/`.
+    pub slash: u64,
+    /// Bytes below 0x80.
+    pub ascii: u64,
     /// First byte of a character.
     pub lead: u64,
     /// Bytes that are inside the text.
@@ -92,6 +96,7 @@ impl Classify for Portable {
                 b'\r' | b'\n' => masks.newline |= at,
                 b'\t' | 0x0B | 0x0C => masks.space |= at,
                 b'\'' => masks.apostrophe |= at,
+                b'/' => masks.slash |= at,
                 b'$' | b'+' | b'<' | b'=' | b'>' | b'^' | b'`' | b'|' | b'~' => masks.symbol |= at,
                 0x80.. => other |= at,
                 byte if byte.is_ascii_punctuation() => masks.punctuation |= at,
@@ -100,8 +105,9 @@ impl Classify for Portable {
         }
         masks.letter = masks.upper | masks.lower;
         masks.space |= masks.blank | masks.newline;
-        masks.punctuation |= masks.apostrophe;
+        masks.punctuation |= masks.apostrophe | masks.slash;
         masks.lead = !other;
+        masks.ascii = !other;
         (masks, other)
     }
 }
@@ -169,6 +175,8 @@ mod avx2 {
             blank,
             newline: is(b'\n') | is(b'\r'),
             apostrophe,
+            slash: is(b'/'),
+            ascii: !other,
             lead: !other,
             ..Masks::default()
         };
@@ -221,10 +229,10 @@ pub fn masks_at<C: Classify>(text: &[u8], start: usize, needs: u16, spill: &mut 
     if other != 0 {
         if spill.n_bytes > 0 {
             let reached = (1u64 << spill.n_bytes) - 1;
-            add(&mut masks, spill.flags, reached);
+            add(&mut masks, spill.flags & needs, reached);
             other &= !reached;
         }
-        let (others, reaches_over) = look_up(text, start, other);
+        let (others, reaches_over) = look_up(text, start, other, needs);
         masks.join(&others);
         *spill = reaches_over;
     } else {
@@ -236,11 +244,13 @@ pub fn masks_at<C: Classify>(text: &[u8], start: usize, needs: u16, spill: &mut 
 }
 
 /// Look up the characters that start at the bits of `other`.
+///
+/// Neighbours are mostly of the same classes: their bytes are added together.
 #[inline(never)]
-fn look_up(text: &[u8], start: usize, mut other: u64) -> (Masks, Spill) {
+fn look_up(text: &[u8], start: usize, mut other: u64, needs: u16) -> (Masks, Spill) {
     let mut masks = Masks::default();
     let table = ClassTable::shared();
-    let mut spill = Spill::default();
+    let (mut class, mut run, mut end) = (0, 0u64, 0);
     while other != 0 {
         let at = other.trailing_zeros() as usize;
         let bytes = text.get(start + at..).unwrap_or_default();
@@ -248,15 +258,19 @@ fn look_up(text: &[u8], start: usize, mut other: u64) -> (Masks, Spill) {
             Some((code_point, n_bytes)) => (table.of(code_point), n_bytes),
             None => (0, 1),
         };
+        if flags != class {
+            add(&mut masks, class & needs, run);
+            (class, run) = (flags, 0);
+        }
         let reached = ((1u64 << n_bytes) - 1) << at;
-        add(&mut masks, flags, reached);
+        run |= reached;
         masks.lead |= 1 << at;
         other &= !reached;
-        if at + n_bytes > BLOCK {
-            spill = Spill { flags, n_bytes: at + n_bytes - BLOCK };
-        }
+        end = at + n_bytes;
     }
-    (masks, spill)
+    add(&mut masks, class & needs, run);
+    let n_over = end.saturating_sub(BLOCK);
+    (masks, if n_over > 0 { Spill { flags: class, n_bytes: n_over } } else { Spill::default() })
 }
 
 #[inline(always)]

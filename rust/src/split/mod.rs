@@ -4,11 +4,14 @@ mod algebra;
 mod budget;
 mod cl100k;
 pub mod classes;
+mod deepseek;
 mod engine;
 mod gpt2;
 mod linear;
 mod look;
 mod masks;
+mod o200k;
+mod runs;
 mod scan;
 pub mod scripts;
 mod stand_in;
@@ -50,12 +53,19 @@ enum Named {
     Cl100k,
     Llama3,
     Qwen2,
+    O200k,
+    DeepSeek,
 }
 
 impl Named {
-    fn of(pattern: &str) -> Option<Self> {
+    fn of(patterns: &[String]) -> Option<Self> {
+        let [pattern] = patterns else {
+            return is_deepseek(patterns).then_some(Self::DeepSeek);
+        };
+        let pattern = pattern.as_str();
         match LOCAL.iter().position(|local| *local == pattern) {
             Some(0 | 1) => Some(Self::Cl100k),
+            Some(2) => Some(Self::O200k),
             Some(3) => Some(Self::Llama3),
             Some(4) => Some(Self::Qwen2),
             _ => GPT2.contains(&pattern).then_some(Self::Gpt2),
@@ -81,6 +91,19 @@ const LOCAL: [&str; 6] = [
     r"\S+",
 ];
 
+/// DeepSeek-V3's tokenizer.json: three splits in turn.
+const DEEPSEEK: [&str; 3] = [
+    r"\p{N}{1,3}",
+    r"[一-龥぀-ゟ゠-ヿ]+",
+    r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
+];
+
+/// Whether the patterns are DeepSeek's; its file has the newlines themselves in the classes.
+fn is_deepseek(patterns: &[String]) -> bool {
+    let spelled = |pattern: &String| pattern.replace('\r', r"\r").replace('\n', r"\n");
+    patterns.iter().map(spelled).eq(DEEPSEEK)
+}
+
 impl Splitter {
     /// Compile patterns; those that have masks are recognized by their spelling.
     ///
@@ -88,13 +111,12 @@ impl Splitter {
     ///
     /// `Pattern` for one that does not compile.
     pub fn compile(patterns: &[String]) -> Result<Self> {
-        match patterns {
-            [] => Ok(Self { plan: Plan::Whole, is_local: false }),
-            [pattern] => match Named::of(pattern) {
-                Some(named) => Ok(Self { plan: Plan::Masks(named), is_local: true }),
-                None => Self::by_engine(patterns),
-            },
-            _ => Self::by_engine(patterns),
+        if patterns.is_empty() {
+            return Ok(Self { plan: Plan::Whole, is_local: false });
+        }
+        match Named::of(patterns) {
+            Some(named) => Ok(Self { plan: Plan::Masks(named), is_local: true }),
+            None => Self::by_engine(patterns),
         }
     }
 
@@ -113,7 +135,7 @@ impl Splitter {
         let engines = patterns.iter().map(|p| Engine::compile(p)).collect::<Result<Vec<_>>>()?;
         let is_local = match patterns {
             [pattern] => GPT2.contains(&pattern.as_str()) || LOCAL.contains(&pattern.as_str()),
-            _ => false,
+            _ => is_deepseek(patterns),
         };
         Ok(Self { plan: Plan::Engines(engines), is_local })
     }
@@ -132,6 +154,8 @@ impl Splitter {
             Plan::Masks(Named::Cl100k) => algebra::split_by::<cl100k::Cl100k>(text, sink),
             Plan::Masks(Named::Llama3) => algebra::split_by::<cl100k::Llama3>(text, sink),
             Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
+            Plan::Masks(Named::O200k) => algebra::split_by::<o200k::O200k>(text, sink),
+            Plan::Masks(Named::DeepSeek) => algebra::split_by::<deepseek::DeepSeek>(text, sink),
             Plan::Engines(engines) => split_by_engines(engines, text, control, sink),
         }
     }

@@ -9,8 +9,8 @@ use memchr::memmem;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
+use super::budget::Budget;
 use super::engine::Engine;
-use super::linear::has_possessive;
 use super::scripts::Scripts;
 use super::stand_in::StandIn;
 use crate::error::{Error, Kind, Result};
@@ -135,7 +135,7 @@ enum Compiled {
 enum Finder {
     Literal(Vec<u8>),
     Regex(Regex),
-    /// A pattern with look-around or possessive repeats.
+    /// A pattern of the caller's.
     Engine(Arc<Engine>),
     Gpt2(Regex),
     /// Every member by itself.
@@ -209,8 +209,9 @@ impl Steps {
             }
             let current: &[u8] = if out.changed { &out.text.bytes } else { text };
             let before = std::mem::take(&mut out.spans);
+            let budget = Budget::new(current.len(), 1, control);
             for &(start, end) in &before {
-                step.cut(current, start..end, &mut scratch, &mut out.spans)?;
+                step.cut(current, start..end, &budget, &mut scratch, &mut out.spans)?;
             }
         }
         Ok(())
@@ -232,7 +233,7 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
                 ));
             }
             let finder = if *regex {
-                compile_finder(pattern)?
+                Finder::Engine(Arc::new(Engine::compile(pattern)?))
             } else {
                 Finder::Literal(pattern.clone().into_bytes())
             };
@@ -281,16 +282,6 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
     Ok(())
 }
 
-/// The linear engine where it reads the pattern as it is meant, else the one with look-around.
-fn compile_finder(pattern: &str) -> Result<Finder> {
-    if !has_possessive(pattern)
-        && let Ok(regex) = compile_regex(pattern)
-    {
-        return Ok(Finder::Regex(regex));
-    }
-    Ok(Finder::Engine(Arc::new(Engine::compile(pattern)?)))
-}
-
 /// A stretch of a piece, and whether it is a match.
 type Stretch = (Range<usize>, bool);
 
@@ -300,19 +291,22 @@ impl Compiled {
         &self,
         text: &[u8],
         piece: Range<usize>,
+        budget: &Budget<'_>,
         scratch: &mut Vec<Stretch>,
         spans: &mut Vec<(usize, usize)>,
     ) -> Result<()> {
         match self {
             Self::Cut { finder, behavior, invert } => {
                 scratch.clear();
-                finder.stretches(text, piece, *invert, scratch)?;
+                finder.stretches(text, piece, *invert, budget, scratch)?;
                 apply_behavior(*behavior, scratch);
                 spans.try_reserve(scratch.len())?;
                 spans.extend(scratch.iter().map(|(range, _)| (range.start, range.end)));
             }
             Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans)?,
-            Self::Metaspace { .. } | Self::PrefixSpace | Self::Printable => spans.push((piece.start, piece.end)),
+            Self::Metaspace { .. } | Self::PrefixSpace | Self::Printable => {
+                spans.push((piece.start, piece.end))
+            }
         }
         Ok(())
     }
@@ -414,6 +408,7 @@ impl Finder {
         text: &[u8],
         piece: Range<usize>,
         invert: bool,
+        budget: &Budget<'_>,
         out: &mut Vec<Stretch>,
     ) -> Result<()> {
         let bytes = text.get(piece.clone()).unwrap_or_default();
@@ -452,7 +447,7 @@ impl Finder {
                 };
                 let mut of = |at| origins.as_mut().map_or(at, |origins| origins.of(at));
                 let mut at = 0;
-                while let Some((start, end)) = engine.find(text, at)? {
+                while let Some((start, end)) = engine.find(text, at, budget)? {
                     let start = of(start);
                     push(start..of(end))?;
                     at = end;

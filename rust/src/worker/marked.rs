@@ -3,9 +3,8 @@
 use super::{PROBES, Worker};
 use crate::bpe::vocabulary::NO_ID;
 use crate::error::Result;
-use crate::key::Key;
+use crate::key::{Key, LONGEST};
 use crate::marks::{MARK, Marks, View};
-use crate::memo::LONGEST;
 use crate::model::Model;
 use crate::parallel::Control;
 use crate::unigram::{Agreement, Running};
@@ -64,7 +63,7 @@ impl Worker<'_> {
     fn probe(&self, text: &[u8], start: usize, marks: &Marks) -> Probe {
         let end = Marks::cut(text, start);
         let key = if start > 0 {
-            Key::of(text, start, end)
+            self.part_key(text, start, end)
         } else {
             first_key(text.get(..end).unwrap_or_default(), marks)
         };
@@ -77,6 +76,15 @@ impl Worker<'_> {
         probe
     }
 
+    /// The key of a part that is not the first of its text.
+    #[inline]
+    fn part_key(&self, text: &[u8], start: usize, end: usize) -> Option<Key> {
+        Key::of(text, start, end).or_else(|| {
+            let memo = self.memo.as_ref().filter(|_| is_long_word(text, start, end - start))?;
+            memo.key(text, start, end)
+        })
+    }
+
     #[inline]
     fn recall_part(
         &self,
@@ -85,18 +93,14 @@ impl Worker<'_> {
         running: &mut Running,
         ids: &mut Vec<u32>,
     ) -> Result<bool> {
-        let Some(memo) = &self.memo else { return Ok(false) };
+        let Some(memo) = self.memo.as_ref().filter(|_| !probe.key.is_none()) else {
+            return Ok(false);
+        };
         let n_bytes = probe.end - probe.start;
         let n_before = ids.len();
-        let is_known = if !probe.key.is_none() {
-            ids.try_reserve(n_bytes + 1)?;
-            memo.recall(probe.key, probe.hash, ids)
-        } else if is_long_word(text, probe.start, n_bytes) {
-            ids.try_reserve(n_bytes + 1)?;
-            memo.recall_long(text.get(probe.start..probe.end).unwrap_or_default(), ids)
-        } else {
-            false
-        };
+        ids.try_reserve(n_bytes + 1)?;
+        let place = (text, probe.start, probe.end);
+        let is_known = memo.recall((probe.key, probe.hash), place, ids);
         Ok(is_known && self.accept(n_before, most_bytes(n_bytes), running, ids).is_some())
     }
 
@@ -147,24 +151,18 @@ impl Worker<'_> {
             n_more *= 2;
         }
         let n_before = ids.len();
-        let has_key = !probe.key.is_none();
         let n_bytes = probe.end - probe.start;
-        let is_kept = end == probe.end
-            && view.text.len() <= most_bytes(n_bytes)
-            && (has_key || is_long_word(text, probe.start, n_bytes));
+        let is_kept =
+            end == probe.end && view.text.len() <= most_bytes(n_bytes) && !probe.key.is_none();
         let agreement = self.encode_view(&view.text, is_kept, running, ids)?;
         self.view = view;
         if is_kept && agreement != Agreement::Never {
             let new = ids.get(n_before..).unwrap_or_default();
             let near = [&[IS_NEAR], new].concat();
             let kept = if agreement == Agreement::Near { near.as_slice() } else { new };
-            match &mut self.memo {
-                Some(memo) if has_key => memo.remember(probe.key, probe.hash, kept),
-                Some(memo) => {
-                    let word = text.get(probe.start..probe.end).unwrap_or_default();
-                    memo.remember_long(word, kept);
-                }
-                None => {}
+            if let Some(memo) = &mut self.memo {
+                let word = text.get(probe.start..probe.end).unwrap_or_default();
+                memo.remember((probe.key, probe.hash), word, kept);
             }
         }
         Ok(end)
@@ -229,8 +227,8 @@ impl Worker<'_> {
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         let probe = if is_kept { None } else { self.segment_probe(view, start, end) };
-        if let (Some((key, hash)), Some(memo)) = (probe, &self.memo)
-            && memo.recall(key, hash, ids)
+        if let (Some(probe), Some(memo)) = (probe, &self.memo)
+            && memo.recall(probe, (view, start, end), ids)
         {
             return Ok(());
         }
@@ -239,8 +237,8 @@ impl Worker<'_> {
         if let Model::CharacterBpe(bpe) = self.tokenizer.model() {
             bpe.encode_segment(segment, start, self.scratch.characters(), ids)?;
         }
-        if let (Some((key, hash)), Some(memo)) = (probe, &mut self.memo) {
-            memo.remember(key, hash, ids.get(n_before..).unwrap_or_default());
+        if let (Some(probe), Some(memo)) = (probe, &mut self.memo) {
+            memo.remember(probe, segment, ids.get(n_before..).unwrap_or_default());
         }
         Ok(())
     }
@@ -256,8 +254,8 @@ impl Worker<'_> {
     ) -> Result<Agreement> {
         let n_before = ids.len();
         let probe = if is_kept { None } else { self.segment_probe(view, start, end) };
-        if let (Some((key, hash)), Some(memo)) = (probe, &self.memo)
-            && memo.recall(key, hash, ids)
+        if let (Some(probe), Some(memo)) = (probe, &self.memo)
+            && memo.recall(probe, (view, start, end), ids)
             && let Some(agreement) = self.accept(n_before, end - start, running, ids)
         {
             return Ok(agreement);
@@ -270,11 +268,11 @@ impl Worker<'_> {
         }
         let agreement = unigram.agreement(segment, self.scratch.unigram())?;
         let new = ids.get(n_before..).unwrap_or_default();
-        if let (Some((key, hash)), Some(memo)) = (probe, &mut self.memo) {
+        if let (Some(probe), Some(memo)) = (probe, &mut self.memo) {
             let near = [&[IS_NEAR], new].concat();
             match agreement {
-                Agreement::Always => memo.remember(key, hash, new),
-                Agreement::Near => memo.remember(key, hash, &near),
+                Agreement::Always => memo.remember(probe, segment, new),
+                Agreement::Near => memo.remember(probe, segment, &near),
                 Agreement::Never => {}
             }
         }
