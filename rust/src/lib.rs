@@ -14,6 +14,7 @@ pub mod model;
 pub mod normalize;
 pub mod parallel;
 mod py;
+pub mod runs;
 pub mod special;
 pub mod split;
 pub mod stream;
