@@ -14,9 +14,14 @@ pretokens         text and pattern to pre-tokens and spans
 reference         slow, readable twins of every kernel: the specification and the oracle
 atomic_write      files that appear whole or not at all
 manifest          records of long runs: what is done, and whether the same run goes on
-corpus            files, globs, streams to documents, in a fixed order
+corpus            files, globs, URLs, columns, streams to documents, in a fixed order
 counts_parquet    count tables as files
+counts_runs       count tables in sorted parts on disk
+pretoken_counts   ``PretokenCounts``
 counts            documents to ``PretokenCounts``
+counted_inputs    inputs that were counted, and whether they still are what they were
+counts_on_disk    corpora of any size to count tables on disk, resumable
+mixtures          count tables mixed by shares of bytes, and merged on disk
 decoders          how tokens become text again: data
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
@@ -33,8 +38,10 @@ from importlib.metadata import version as _version
 
 from subword import errors, trace
 from subword.counts import PretokenCounts, count
+from subword.counts_on_disk import CountSummary, count_to_parquet
 from subword.errors import (
     ArgumentError,
+    BadRecordsWarning,
     CorpusError,
     CountOverflowError,
     CountsError,
@@ -58,6 +65,7 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats import load, save
+from subword.mixtures import MergeSummary, merge_tables, mix
 from subword.named import BPETokenizer, ByteTokenizer, UnigramTokenizer, WordPieceTokenizer
 from subword.special_tokens import TokenFlags
 from subword.stream_decoder import StreamDecoder
@@ -73,13 +81,16 @@ __version__ = _version("subword")
 __all__ = [
     "ArgumentError",
     "BPETokenizer",
+    "BadRecordsWarning",
     "ByteTokenizer",
     "CorpusError",
     "CountOverflowError",
+    "CountSummary",
     "CountsError",
     "EmptyCorpusError",
     "Encoding",
     "FormatError",
+    "MergeSummary",
     "MissingExtraError",
     "PatternError",
     "PretokenCounts",
@@ -105,8 +116,11 @@ __all__ = [
     "VocabularyError",
     "WordPieceTokenizer",
     "count",
+    "count_to_parquet",
     "errors",
     "load",
+    "merge_tables",
+    "mix",
     "save",
     "trace",
     "train_bpe",

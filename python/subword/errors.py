@@ -22,11 +22,13 @@ SubwordError
 ├── FormatError              a tokenizer file that is damaged, or cannot hold this tokenizer
 └── MissingExtraError        an optional dependency that is not installed
 
-``StoppedEarlyWarning`` is the one warning: training ran out of pairs.
+The warnings: ``StoppedEarlyWarning`` when training ran out of pairs, ``BadRecordsWarning`` when
+records of a corpus were skipped or replaced, as was asked for.
 """
 
 __all__ = [
     "ArgumentError",
+    "BadRecordsWarning",
     "CorpusError",
     "CountOverflowError",
     "CountsError",
@@ -137,3 +139,15 @@ class MissingExtraError(SubwordError, ImportError):
 
 class StoppedEarlyWarning(UserWarning):
     """Training found no pair left, so the vocabulary is smaller than the one asked for."""
+
+
+class BadRecordsWarning(UserWarning):
+    """Records that could not be read as declared were skipped or replaced.
+
+    Attributes:
+        n_records: How many.
+        places: Where the first twenty stand, and what is wrong with them.
+    """
+
+    n_records: int = 0
+    places: tuple[str, ...] = ()

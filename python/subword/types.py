@@ -41,8 +41,10 @@ TextLike = str | bytes
 SpecialTokens = Sequence[str] | Mapping[str, TokenId]
 """Reserved strings, in the order of their ids or with their ids."""
 
-Sources = str | Path | Iterable[Path] | Iterable[str] | Iterable[bytes]
-"""A path or glob, files, or documents: see ``subword.corpus``."""
+Sources = (
+    str | Path | Iterable[Path] | Iterable[str] | Iterable[bytes] | Iterable[Mapping[str, object]]
+)
+"""A path, glob or URL, files, or documents: see ``subword.corpus``."""
 
 
 def replace_surrogates(text: TextLike) -> TextLike:

@@ -214,10 +214,9 @@ impl PretokenCounter {
         })
     }
 
-    /// How many bad records there were so far, and where the first of them stand.
-    #[getter]
-    fn bad(&self) -> (u64, Vec<String>) {
-        self.bad.clone()
+    /// How many bad records there were since the last call, and where the first of them stand.
+    fn take_bad(&mut self) -> (u64, Vec<String>) {
+        std::mem::take(&mut self.bad)
     }
 
     /// Bytes counted so far.
