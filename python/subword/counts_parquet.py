@@ -221,7 +221,9 @@ def is_count_table(path: Path) -> bool:
 
 
 def _read_batches(path: str | PathLike[str], arrow: Any, reader: Any) -> Iterator[Batch]:
+    n_rows = 0
     for batch in reader.iter_batches(BATCH_ROWS):
+        n_rows += len(batch)
         if not len(batch):
             continue
         if any(column.null_count for column in batch.columns):
@@ -239,6 +241,11 @@ def _read_batches(path: str | PathLike[str], arrow: Any, reader: Any) -> Iterato
             ends,
             counts,
             np.ascontiguousarray(named["first_seen"].to_numpy(zero_copy_only=False)),
+        )
+    if n_rows != reader.metadata.num_rows:
+        raise CountsError(
+            f"{path}: there are {n_rows} rows where {reader.metadata.num_rows} are announced; "
+            f"{_EXPECTED}"
         )
 
 

@@ -65,9 +65,17 @@ enum Format {
 impl Format {
     /// Whether more bytes are needed to tell: nobody should wait for them without a need.
     fn is_open(head: &[u8]) -> bool {
-        let n = head.len();
-        let may_be = |magic: &[u8]| magic.starts_with(head);
-        n < 4 || n < LONGEST_MAGIC && head.starts_with(&BZIP2_MAGIC) || n < 6 && may_be(&XZ_MAGIC)
+        let may_be = |magic: &[u8]| head.len() < magic.len() && magic.starts_with(head);
+        let may_be_skippable = head.len() < 4
+            && head.first().is_none_or(|first| first >> 4 == 5)
+            && ZSTD_SKIPPABLE_TAIL.starts_with(head.get(1..).unwrap_or_default());
+        let may_be_bzip2 =
+            may_be(&BZIP2_MAGIC) || head.starts_with(&BZIP2_MAGIC) && head.len() < LONGEST_MAGIC;
+        may_be(&GZIP_MAGIC)
+            || may_be(&ZSTD_MAGIC)
+            || may_be(&XZ_MAGIC)
+            || may_be_bzip2
+            || may_be_skippable
     }
 
     fn of(head: &[u8]) -> Self {
