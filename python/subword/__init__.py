@@ -30,6 +30,7 @@ tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
+downloads         corpora of a course, fetched and checked
 trace             every algorithm step by step, for people
 cli               the command line, one module a subcommand
 """

@@ -54,21 +54,22 @@ def read_warc(path: Path, shown: str, bad: BadRecords, report: Report) -> Iterat
 
 def _blocks(file: BinaryIO, shown: str, bad: BadRecords) -> Iterator[bytes]:
     """Give the texts; what is damaged ends the file, since the next record cannot be found."""
-    number = 0
+    number = 1
     try:
         while (fields := _header(file)) is not None:
-            number += 1
             length = _length(fields)
             if length > MAX_RECORD_BYTES:
                 bad.note(f"{shown}: record {number}: {length} bytes, over {MAX_RECORD_BYTES}")
                 _pass_over(file, length)
+                number += 1
                 continue
             block = _whole(file, length)
             kind = fields.get(b"warc-type", b"").lower()
             if kind in _TYPES:
                 yield _body(block) if kind == b"response" else block
+            number += 1
     except CorpusError as error:
-        bad.note(f"{shown}: record {number + (not number)}: {error}")
+        bad.note(f"{shown}: record {number}: {error}")
 
 
 def _header(file: BinaryIO) -> dict[bytes, bytes] | None:

@@ -169,6 +169,11 @@ impl RecordReader {
                 file.n_records += 1;
                 continue;
             }
+            if record.len() > self.max_record_bytes {
+                self.note_too_long(file)?;
+                file.n_records += 1;
+                continue;
+            }
             if self.take_record(file, record, chunk)? {
                 chunk.document_ends.try_reserve(1)?;
                 chunk.document_ends.push(chunk.text.len());
@@ -178,9 +183,7 @@ impl RecordReader {
         if raw.continues && !file.is_passing_over {
             let open = raw.text.len() - raw.open_start();
             if open > self.max_record_bytes {
-                let limit = self.max_record_bytes;
-                let place = self.records.place(file);
-                self.bad.note(|| format!("{place}: a record of over {limit} bytes"))?;
+                self.note_too_long(file)?;
                 file.is_passing_over = true;
             } else {
                 let from = raw.open_start();
@@ -188,6 +191,11 @@ impl RecordReader {
             }
         }
         Ok(())
+    }
+
+    fn note_too_long(&mut self, file: &OpenFile) -> Result<()> {
+        let (limit, place) = (self.max_record_bytes, self.records.place(file));
+        self.bad.note(|| format!("{place}: a record of over {limit} bytes"))
     }
 
     /// Append the document of a record; false when there is none.
@@ -313,6 +321,43 @@ impl CorpusReader {
         match self {
             Self::Plain(_) => None,
             Self::Records(reader) => Some(reader.bad()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content: &[u8], limit: usize, on_bad: OnBad, block: usize) -> Result<(String, u64)> {
+        let name = format!("subword-records-{}-{limit}-{block}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, content).unwrap();
+        let records = Records::JsonLines("text".to_owned());
+        let mut reader = RecordReader::new(vec![path.clone()], records, on_bad, block).unwrap();
+        reader.max_record_bytes = limit;
+        let (mut chunk, mut text) = (Chunk::default(), String::new());
+        let outcome = loop {
+            match reader.next_chunk(block, &mut chunk, &Control::default()) {
+                Ok(true) => text.push_str(std::str::from_utf8(&chunk.text).unwrap()),
+                Ok(false) => break Ok((text, reader.bad().n_records)),
+                Err(error) => break Err(error),
+            }
+        };
+        std::fs::remove_file(path).unwrap();
+        outcome
+    }
+
+    #[test]
+    fn a_record_past_the_limit_is_refused_or_passed_over() {
+        let long = format!("{{\"text\":\"{}\"}}\n", "x".repeat(500));
+        let content = format!("{{\"text\":\"a\"}}\n{long}{{\"text\":\"b\"}}\n{long}");
+        for block in [1, 7, 100, 1 << 16] {
+            let limit = 100;
+            let (text, n_bad) = read(content.as_bytes(), limit, OnBad::Skip, block).unwrap();
+            assert_eq!((text.as_str(), n_bad), ("ab", 2), "{block}");
+            let error = read(content.as_bytes(), limit, OnBad::Fail, block).unwrap_err();
+            assert!(error.message.contains(":2: a record of over 100 bytes"), "{}", error.message);
         }
     }
 }
