@@ -14,9 +14,15 @@ special_tokens    reserved strings, and the ids they get
 pretokens         text and pattern to pre-tokens and spans
 reference         slow, readable twins of every kernel: the specification and the oracle
 atomic_write      files that appear whole or not at all
-corpus            files, globs, streams to documents, in a fixed order
+manifest          records of long runs: what is done, and whether the same run goes on
+corpus            files, globs, URLs, columns, streams to documents, in a fixed order
 counts_parquet    count tables as files
+counts_runs       count tables in sorted parts on disk
+pretoken_counts   ``PretokenCounts``
 counts            documents to ``PretokenCounts``
+counted_inputs    inputs that were counted, and whether they still are what they were
+counts_on_disk    corpora of any size to count tables on disk, resumable
+mixtures          count tables mixed by shares of bytes, and merged on disk
 decoders          how tokens become text again: data
 compression       how densely texts are written: sizes and ratios
 templates         which special tokens stand around a text: data
@@ -29,6 +35,7 @@ tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
+downloads         corpora of a course, fetched and checked
 trace             every algorithm step by step, for people
 cli               the command line, one module a subcommand
 """
@@ -38,8 +45,10 @@ from importlib.metadata import version as _version
 from subword import errors, trace
 from subword.compression import Compression
 from subword.counts import PretokenCounts, count
+from subword.counts_on_disk import CountSummary, count_to_parquet
 from subword.errors import (
     ArgumentError,
+    BadRecordsWarning,
     ChatTemplateError,
     CorpusError,
     CountOverflowError,
@@ -48,6 +57,7 @@ from subword.errors import (
     FormatError,
     MissingExtraError,
     PatternError,
+    ResumeError,
     SourceError,
     SourceIsDirectoryError,
     SourceNotFoundError,
@@ -64,6 +74,7 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats import load, save
+from subword.mixtures import MergeSummary, merge_tables, mix
 from subword.named import (
     BPETokenizer,
     ByteTokenizer,
@@ -87,20 +98,24 @@ __version__ = _version("subword")
 __all__ = [
     "ArgumentError",
     "BPETokenizer",
+    "BadRecordsWarning",
     "ByteTokenizer",
-    "ChatTemplateError",
     "CharacterTokenizer",
+    "ChatTemplateError",
     "Compression",
     "CorpusError",
     "CountOverflowError",
+    "CountSummary",
     "CountsError",
     "EmptyCorpusError",
     "Encoding",
     "FormatError",
+    "MergeSummary",
     "MissingExtraError",
     "PatternError",
     "PretokenCounts",
     "Ragged",
+    "ResumeError",
     "SourceError",
     "SourceIsDirectoryError",
     "SourceNotFoundError",
@@ -123,8 +138,11 @@ __all__ = [
     "WordPieceTokenizer",
     "WordTokenizer",
     "count",
+    "count_to_parquet",
     "errors",
     "load",
+    "merge_tables",
+    "mix",
     "save",
     "trace",
     "train_bpe",

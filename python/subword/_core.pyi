@@ -2,29 +2,35 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import final
+from pathlib import Path
+from typing import Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
     "Bpe",
+    "ByteReader",
     "CharacterBpe",
     "Characters",
     "DocumentReader",
     "Normalizer",
     "PretokenCounter",
     "PretokenTable",
+    "RunFile",
+    "RunMerge",
     "Steps",
     "TextStream",
     "Tokenizer",
     "Unigram",
     "WordPiece",
     "Words",
+    "check_column",
     "class_ranges",
     "learn_merges",
     "learn_pieces",
     "learn_wordpiece",
+    "merge_runs",
     "merges_from_ranks",
     "script_ranges",
     "split",
@@ -81,6 +87,16 @@ class Words:
     def encode(self, pretoken: bytes) -> list[int]: ...
     def encode_spans(self, pretoken: bytes) -> list[tuple[int, int, int]]: ...
 
+_OnBad = Literal["fail", "skip", "replace"]
+_U64 = npt.NDArray[np.uint64]
+
+@final
+class ByteReader:
+    def __new__(cls, path: str | PathLike[str], *, block_bytes: int = ...) -> ByteReader: ...
+    def read(self, n_bytes: int) -> bytes: ...
+    @property
+    def stored_bytes(self) -> int: ...
+
 @final
 class DocumentReader:
     def __new__(
@@ -88,10 +104,26 @@ class DocumentReader:
         paths: Sequence[str | PathLike[str]],
         cut: str | bytes,
         *,
+        field: str | None = None,
+        on_bad: _OnBad | None = None,
         block_bytes: int = ...,
     ) -> DocumentReader: ...
+    @property
+    def bad(self) -> tuple[int, list[str]]: ...
+    @property
+    def stored_bytes(self) -> int: ...
     def __iter__(self) -> DocumentReader: ...
     def __next__(self) -> bytes: ...
+
+def check_column(
+    data: npt.NDArray[np.uint8],
+    bounds: npt.NDArray[np.int64],
+    on_bad: _OnBad,
+    *,
+    is_text: npt.NDArray[np.bool_] | None = None,
+    place: str = "",
+    first: int = 0,
+) -> tuple[tuple[bytes, npt.NDArray[np.int64]] | None, int, list[str]]: ...
 
 @final
 class PretokenCounter:
@@ -102,23 +134,54 @@ class PretokenCounter:
         *,
         n_threads: int | None = None,
         piece_bytes: int = ...,
+        spill: tuple[str | PathLike[str], int] | None = None,
+        position: int = 0,
     ) -> PretokenCounter: ...
     def add(
         self, documents: list[_Text], *, progress: Callable[[int], object] | None = None
     ) -> None: ...
+    def add_column(self, data: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> None: ...
     def add_files(
         self,
         paths: Sequence[str | PathLike[str]],
         cut: str | bytes,
         *,
+        field: str | None = None,
+        on_bad: _OnBad | None = None,
         block_bytes: int = ...,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
+    def take_bad(self) -> tuple[int, list[str]]: ...
+    def take_runs(self) -> list[Path]: ...
     @property
     def n_bytes(self) -> int: ...
     @property
     def n_documents(self) -> int: ...
     def finish(self) -> PretokenTable: ...
+
+@final
+class RunFile:
+    def __new__(cls, path: str | PathLike[str]) -> RunFile: ...
+    def append(
+        self,
+        data: npt.NDArray[np.uint8],
+        ends: _U64,
+        counts: _U64,
+        first_seen: _U64,
+        *,
+        factor: int = 1,
+        offset: int = 0,
+    ) -> None: ...
+    def finish(self) -> None: ...
+
+@final
+class RunMerge:
+    def __new__(cls, paths: Sequence[str | PathLike[str]], *, min_count: int = 1) -> RunMerge: ...
+    def take(self, n_rows: int) -> tuple[bytes, _U64, _U64, _U64]: ...
+    @property
+    def dropped(self) -> tuple[int, int]: ...
+
+def merge_runs(paths: Sequence[str | PathLike[str]], into: str | PathLike[str]) -> None: ...
 
 @final
 class PretokenTable:
@@ -136,6 +199,14 @@ class PretokenTable:
     def ends(self) -> npt.NDArray[np.uint64]: ...
     def counts(self) -> npt.NDArray[np.uint64]: ...
     def first_seen(self) -> npt.NDArray[np.uint64]: ...
+    @staticmethod
+    def from_batches(
+        batches: Iterable[tuple[npt.NDArray[np.uint8], _U64, _U64, _U64]], min_count: int
+    ) -> PretokenTable: ...
+    @staticmethod
+    def from_runs(paths: Sequence[str | PathLike[str]], *, min_count: int = 1) -> PretokenTable: ...
+    def scaled(self, factor: int) -> PretokenTable: ...
+    def at_least(self, min_count: int) -> PretokenTable: ...
     def added(self, other: PretokenTable, offset: int) -> PretokenTable: ...
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]

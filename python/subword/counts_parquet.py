@@ -2,24 +2,41 @@
 
 Columns: ``pretoken`` (binary), ``count`` (uint64), ``first_seen`` (uint64); rows in the order of
 the pre-tokens' bytes. The schema's metadata holds, under ``subword``, one JSON object: version,
-pattern, special_tokens, n_bytes, n_documents, sources.
+pattern, special_tokens, n_bytes, n_documents, and sources: a list of name, sha256, n_bytes and
+n_documents.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from subword import _core
 from subword.atomic_write import whole_file
-from subword.corpus import resolve_sources
+from subword.corpus.sources import resolve_sources
 from subword.errors import CountsError
 from subword.types import require_extra
 
-__all__ = ["read_counts", "write_counts"]
+__all__ = [
+    "BATCH_ROWS",
+    "Batch",
+    "is_count_table",
+    "open_counts",
+    "read_counts",
+    "write_batches",
+    "write_counts",
+]
+
+BATCH_ROWS: Final = 1 << 18
+"""Rows of a row group: what is in memory while a table is written or read."""
+
+Batch = tuple[Any, npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]
+"""Rows: bytes of the pre-tokens, where each ends in them, counts, first positions."""
 
 _KEY = b"subword"
 _VERSION = 1
@@ -41,37 +58,129 @@ def write_counts(
         MissingExtraError: pyarrow is not installed.
         OSError: The file cannot be written.
     """
+    write_batches(path, _batches_of(table), about)
+
+
+def write_batches(
+    path: str | PathLike[str], batches: Iterable[Batch], about: Mapping[str, Any]
+) -> None:
+    """Write rows that come some at a time; the file appears whole or not at all.
+
+    The same rows in batches of ``BATCH_ROWS``, save the last, make the same bytes.
+
+    Args:
+        path: Where; a file that is there is replaced.
+        batches: The rows, sorted by pre-token, with no batch empty.
+        about: What the metadata says besides the version; JSON values.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        OSError: The file cannot be written.
+    """
     arrow = require_extra("pyarrow", "parquet")
     parquet = require_extra("pyarrow.parquet", "parquet")
-    data, ends = table.data(), table.ends()
-    wide = len(data) > _MAX_INT32
-    kind = arrow.large_binary() if wide else arrow.binary()
-    offsets = np.zeros(len(ends) + 1, np.int64 if wide else np.int32)
-    offsets[1:] = ends
-    buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
-    columns = {
-        "pretoken": arrow.Array.from_buffers(kind, len(ends), buffers),
-        "count": arrow.array(table.counts()),
-        "first_seen": arrow.array(table.first_seen()),
-    }
     metadata = {_KEY: json.dumps({"version": _VERSION, **about}).encode()}
+    fields = [
+        ("pretoken", arrow.binary()),
+        ("count", arrow.uint64()),
+        ("first_seen", arrow.uint64()),
+    ]
     schema = arrow.schema(
-        [arrow.field(name, column.type, nullable=False) for name, column in columns.items()],
-        metadata=metadata,
+        [arrow.field(name, kind, nullable=False) for name, kind in fields], metadata=metadata
     )
-    rows = arrow.Table.from_arrays(list(columns.values()), schema=schema)
-    with whole_file(path) as file:
-        parquet.write_table(
-            rows,
+    with (
+        whole_file(path) as file,
+        parquet.ParquetWriter(
             file,
+            schema,
             compression="zstd",
             use_dictionary=["count"],
             write_page_checksum=True,
-        )
+        ) as writer,
+    ):
+        for data, ends, counts, first_seen in batches:
+            for start, end in _narrow(ends):
+                writer.write_batch(
+                    _record_batch(arrow, schema, data, ends, counts, first_seen, start, end)
+                )
 
 
-def read_counts(path: str | PathLike[str]) -> tuple[_core.PretokenTable, dict[str, Any]]:
+def _narrow(ends: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+    """Give ranges of rows whose bytes fit the 32-bit offsets of a binary column."""
+    start = 0
+    while start < len(ends):
+        base = int(ends[start - 1]) if start else 0
+        end = int(np.searchsorted(ends, base + _MAX_INT32, side="right"))
+        if end == start:
+            raise CountsError(
+                f"a pre-token has {int(ends[start]) - base} bytes; a file holds {_MAX_INT32}"
+            )
+        yield start, end
+        start = end
+
+
+def _record_batch(
+    arrow: Any,
+    schema: Any,
+    data: Any,
+    ends: npt.NDArray[np.uint64],
+    counts: npt.NDArray[np.uint64],
+    first_seen: npt.NDArray[np.uint64],
+    start: int,
+    end: int,
+) -> Any:
+    base = int(ends[start - 1]) if start else 0
+    offsets = np.zeros(end - start + 1, np.int32)
+    offsets[1:] = ends[start:end] - np.uint64(base)
+    part = memoryview(data)[base : int(ends[end - 1])]
+    buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(part)]
+    pretokens = arrow.Array.from_buffers(arrow.binary(), end - start, buffers)
+    columns = [pretokens, arrow.array(counts[start:end]), arrow.array(first_seen[start:end])]
+    return arrow.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _batches_of(table: _core.PretokenTable) -> Iterator[Batch]:
+    data, ends = memoryview(table.data()), table.ends()
+    counts, first_seen = table.counts(), table.first_seen()
+    base = 0
+    for start in range(0, len(ends), BATCH_ROWS):
+        part = slice(start, start + BATCH_ROWS)
+        last = int(ends[part][-1])
+        yield data[base:last], ends[part] - np.uint64(base), counts[part], first_seen[part]
+        base = last
+
+
+def read_counts(
+    path: str | PathLike[str], *, min_count: int = 1
+) -> tuple[_core.PretokenTable, dict[str, Any]]:
     """Read a table, and what its metadata says.
+
+    Memory holds the rows of at least ``min_count`` and one batch.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        SourceError: The file cannot be opened.
+        CountsError: The file is damaged, or is no count table.
+    """
+    with open_counts(path) as (batches, about):
+        try:
+            return _core.PretokenTable.from_batches(batches, min_count), about
+        except CountsError:
+            pass
+    # Whoever wrote it did not sort it, so it has to be in memory as a whole; or it is damaged, and
+    # this says how.
+    with open_counts(path) as (batches, about):
+        return _sorted_table(path, list(batches)).at_least(min_count), about
+
+
+@contextmanager
+def open_counts(
+    path: str | PathLike[str],
+) -> Iterator[tuple[Iterator[Batch], dict[str, Any]]]:
+    """Open a table to read its rows some at a time.
+
+    Yields:
+        The rows in batches, and what the metadata says.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -83,18 +192,61 @@ def read_counts(path: str | PathLike[str]) -> tuple[_core.PretokenTable, dict[st
     resolve_sources([Path(path)])
     with Path(path).open("rb") as file:
         try:
-            with parquet.ParquetFile(file, page_checksum_verification=True) as reader:
-                schema = reader.schema_arrow
-                about = _check_schema(path, schema)
-                rows = reader.read()
+            with parquet.ParquetFile(
+                file, page_checksum_verification=True, pre_buffer=False, buffer_size=1 << 20
+            ) as reader:
+                about = _check_schema(path, reader.schema_arrow)
+                yield _read_batches(path, arrow, reader), about
         except (arrow.ArrowException, OSError) as error:
             if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno):
                 raise
             raise CountsError(f"{path}: {_one_line(error)}; {_EXPECTED}") from error
-    try:
-        return _table(arrow, rows), about
-    except CountsError as error:
-        raise CountsError(f"{path}: {error}; {_EXPECTED}") from error
+
+
+def is_count_table(path: Path) -> bool:
+    """Tell whether a Parquet file is a count table, by its metadata.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        OSError: The file cannot be opened.
+    """
+    arrow = require_extra("pyarrow", "parquet")
+    parquet = require_extra("pyarrow.parquet", "parquet")
+    with path.open("rb") as file:
+        try:
+            with parquet.ParquetFile(file) as reader:
+                return _KEY in (reader.schema_arrow.metadata or {})
+        except arrow.ArrowException:
+            return False
+
+
+def _read_batches(path: str | PathLike[str], arrow: Any, reader: Any) -> Iterator[Batch]:
+    n_rows = 0
+    for batch in reader.iter_batches(BATCH_ROWS):
+        n_rows += len(batch)
+        if not len(batch):
+            continue
+        if any(column.null_count for column in batch.columns):
+            raise CountsError(f"{path}: a row has no value; {_EXPECTED}")
+        named = dict(zip(batch.schema.names, batch.columns, strict=True))
+        array = named["pretoken"].cast(arrow.large_binary())
+        _, offsets_buffer, data = array.buffers()
+        offsets = np.frombuffer(offsets_buffer, np.int64)[array.offset :][: len(array) + 1]
+        start, end = int(offsets[0]), int(offsets[-1])
+        text = np.frombuffer(data if data is not None else b"", np.uint8)[start:end]
+        ends = (offsets[1:] - start).astype(np.uint64)
+        counts = np.ascontiguousarray(named["count"].to_numpy(zero_copy_only=False))
+        yield (
+            text,
+            ends,
+            counts,
+            np.ascontiguousarray(named["first_seen"].to_numpy(zero_copy_only=False)),
+        )
+    if n_rows != reader.metadata.num_rows:
+        raise CountsError(
+            f"{path}: there are {n_rows} rows where {reader.metadata.num_rows} are announced; "
+            f"{_EXPECTED}"
+        )
 
 
 def _check_schema(path: str | PathLike[str], schema: Any) -> dict[str, Any]:
@@ -136,6 +288,17 @@ def _are_strings(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+def _are_sources(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, dict)
+        and item.keys() == {"name", "sha256", "n_bytes", "n_documents"}
+        and isinstance(item["name"], str)
+        and (item["sha256"] is None or isinstance(item["sha256"], str))
+        and all(item[n] is None or _is_size(item[n]) for n in ("n_bytes", "n_documents"))
+        for item in value
+    )
+
+
 def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -145,32 +308,31 @@ _FIELDS = {
     "special_tokens": _are_strings,
     "n_bytes": _is_size,
     "n_documents": _is_size,
-    "sources": _are_strings,
+    "sources": _are_sources,
 }
 
 
-def _table(arrow: Any, rows: Any) -> _core.PretokenTable:
-    """Join the chunks of the columns; a file has one for some hundred thousand rows."""
-    if any(column.null_count for column in rows.columns):
-        raise CountsError("a row has no value")
-    parts, ends, base = [], [np.zeros(0, np.uint64)], 0
-    for chunk in rows.column("pretoken").cast(arrow.large_binary()).chunks:
-        _, offsets_buffer, data = chunk.buffers()
-        offsets = np.frombuffer(offsets_buffer, np.int64)[chunk.offset :][: len(chunk) + 1]
-        if not len(chunk):
-            continue
-        start, end = int(offsets[0]), int(offsets[-1])
-        parts.append(memoryview(data)[start:end] if data is not None else b"")
-        ends.append((offsets[1:] + (base - start)).astype(np.uint64))
-        base += end - start
-    table = _core.PretokenTable(
-        b"".join(parts),
-        np.concatenate(ends),
-        rows.column("count").to_numpy(),
-        rows.column("first_seen").to_numpy(),
-    )
-    if len(table) < len(rows):
-        raise CountsError(f"of its {len(rows)} pre-tokens only {len(table)} are distinct")
+def _sorted_table(path: str | PathLike[str], batches: list[Batch]) -> _core.PretokenTable:
+    """Join rows in any order."""
+    data = b"".join(bytes(batch[0]) for batch in batches)
+    bases = np.cumsum([0, *(len(batch[0]) for batch in batches)], dtype=np.uint64)
+    columns = [
+        np.concatenate(parts)
+        for parts in (
+            [batch[1] + base for batch, base in zip(batches, bases, strict=False)],
+            [batch[2] for batch in batches],
+            [batch[3] for batch in batches],
+        )
+    ]
+    try:
+        table = _core.PretokenTable(data, *columns)
+    except CountsError as error:
+        raise CountsError(f"{path}: {error}; {_EXPECTED}") from error
+    if len(table) < len(columns[0]):
+        raise CountsError(
+            f"{path}: of its {len(columns[0])} pre-tokens only {len(table)} are distinct; "
+            f"{_EXPECTED}"
+        )
     return table
 
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 
 from subword import _core
-from subword.normalizers import Normalizer
-
 from subword.byte_characters import BYTE_CHARACTERS, from_characters
+from subword.normalizers import Normalizer
 
 __all__ = [
     "Affixes",

@@ -18,16 +18,19 @@ SubwordError
 ├── VocabularyError          duplicate tokens or ids, merges that name unknown tokens
 ├── UnknownTokenIdError      an id outside the vocabulary
 ├── UnknownTokenError        a byte string that is no token
+├── ResumeError              a run that cannot go on: what is there is of another run
 ├── FormatError              a tokenizer file that is damaged, or cannot hold this tokenizer
 ├── ChatTemplateError        a chat template that fails, refuses the messages, or takes too long
 └── MissingExtraError        an optional dependency that is not installed
 
-Two warnings: ``StoppedEarlyWarning``, training ran out of pairs, words or characters; and
-``TextLeftOutWarning``, part of the training text was not learnt from.
+The warnings: ``StoppedEarlyWarning``, training ran out of pairs, words or characters;
+``TextLeftOutWarning``, part of the training text was not learnt from; ``BadRecordsWarning``, records
+of a corpus were skipped or replaced, as was asked for.
 """
 
 __all__ = [
     "ArgumentError",
+    "BadRecordsWarning",
     "ChatTemplateError",
     "CorpusError",
     "CountOverflowError",
@@ -36,6 +39,7 @@ __all__ = [
     "FormatError",
     "MissingExtraError",
     "PatternError",
+    "ResumeError",
     "SourceError",
     "SourceIsDirectoryError",
     "SourceNotFoundError",
@@ -125,6 +129,10 @@ class UnknownTokenError(SubwordError, LookupError):
     """A byte string that is no token of the vocabulary."""
 
 
+class ResumeError(SubwordError, ValueError):
+    """A run that cannot go on: other input, tokenizer or options, or an output of another run."""
+
+
 class FormatError(SubwordError, ValueError):
     """A tokenizer file that is damaged, or a format that cannot hold this tokenizer."""
 
@@ -143,3 +151,15 @@ class StoppedEarlyWarning(UserWarning):
 
 class TextLeftOutWarning(UserWarning):
     """Training text that was not learnt from, counted: characters outside the alphabet, bytes."""
+
+
+class BadRecordsWarning(UserWarning):
+    """Records that could not be read as declared were skipped or replaced.
+
+    Attributes:
+        n_records: How many.
+        places: Where the first twenty stand, and what is wrong with them.
+    """
+
+    n_records: int = 0
+    places: tuple[str, ...] = ()

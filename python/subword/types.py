@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -40,8 +40,15 @@ TextLike = str | bytes
 SpecialTokens = Sequence[str] | Mapping[str, TokenId]
 """Reserved strings, in the order of their ids or with their ids."""
 
-Sources = str | Path | Iterable[Path] | Iterable[str] | Iterable[bytes]
-"""A path or glob, files, or documents: see ``subword.corpus``."""
+Sources = (
+    str
+    | PathLike[str]
+    | Iterable[PathLike[str]]
+    | Iterable[str]
+    | Iterable[bytes]
+    | Iterable[Mapping[str, object]]
+)
+"""A path, glob or URL, files, or documents: see ``subword.corpus``."""
 
 
 def require_extra(module: str, extra: str) -> Any:

@@ -1,5 +1,7 @@
 //! Documents to pre-token counts: one table a thread, added up in the end.
 
+use std::path::PathBuf;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
@@ -8,6 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::key::{Key, KeyHash, prefetch};
 use crate::memory::ask_for_huge_pages;
 use crate::parallel::Control;
+use crate::runs::{Merge, RunWriter};
 use crate::special::SpecialTokens;
 use crate::split::Splitter;
 
@@ -38,6 +41,20 @@ pub struct Counter {
     long_hash: RandomState,
     long: HashTable<Long>,
     long_bytes: Vec<u8>,
+    spill: Option<Spill>,
+}
+
+/// Where a table that has grown to its limit is written as a run.
+#[derive(Debug, Clone)]
+pub struct Spill {
+    /// The front of the runs' paths, another one for each counter.
+    pub stem: PathBuf,
+    /// The most memory of the table, in bytes.
+    pub max_bytes: usize,
+    /// The runs that were written and not yet taken.
+    pub runs: Vec<PathBuf>,
+    /// How many runs were written.
+    pub n_written: usize,
 }
 
 impl Counter {
@@ -54,7 +71,23 @@ impl Counter {
             long_hash: RandomState::default(),
             long: HashTable::new(),
             long_bytes: Vec::new(),
+            spill: None,
         })
+    }
+
+    /// Write the table as a run whenever it would grow past a limit.
+    pub fn spill_to(&mut self, spill: Spill) {
+        self.spill = Some(spill);
+    }
+
+    /// Write what the table holds as a run, and give the runs written since the last call.
+    ///
+    /// # Errors
+    ///
+    /// `Disk`, `Memory`; `Argument` for a counter that was given no place.
+    pub fn take_runs(&mut self) -> Result<Vec<PathBuf>> {
+        self.write_run()?;
+        Ok(self.spill.as_mut().map(|spill| std::mem::take(&mut spill.runs)).unwrap_or_default())
     }
 
     /// Count the pre-tokens of one document whose first byte is at `position` of the corpus.
@@ -133,16 +166,95 @@ impl Counter {
             if slot.key.is_none() {
                 *slot = Slot { key, count, first_seen };
                 self.n_used += 1;
-                return if 2 * self.n_used > self.slots.len() { self.grow() } else { Ok(()) };
+                return if 2 * self.n_used > self.slots.len() { self.make_room() } else { Ok(()) };
             }
             at += 1;
         }
     }
 
+    /// Grow, or where the limit forbids it fill up to three quarters and then write a run.
     #[cold]
-    fn grow(&mut self) -> Result<()> {
-        let old =
-            std::mem::replace(&mut self.slots, empty_slots(4 * self.n_used.next_power_of_two())?);
+    fn make_room(&mut self) -> Result<()> {
+        let wanted = 4 * self.n_used.next_power_of_two();
+        let Some(spill) = &self.spill else { return self.grow(wanted) };
+        // While it grows, the old table is there beside the new one.
+        let n_fitting = spill.max_bytes.saturating_sub(self.long_memory()) / size_of::<Slot>();
+        let free = n_fitting.saturating_sub(self.slots.len());
+        let largest = free.checked_ilog2().map_or(0, |bits| 1 << bits);
+        if largest > self.slots.len() {
+            return self.grow(wanted.min(largest));
+        }
+        if 4 * self.n_used > 3 * self.slots.len() { self.write_run() } else { Ok(()) }
+    }
+
+    fn long_memory(&self) -> usize {
+        self.long_bytes.capacity() + self.long.allocation_size()
+    }
+
+    /// Whether the long pre-tokens have to go before `n_bytes` more are taken.
+    fn is_full(&self, n_bytes: usize) -> bool {
+        let Some(spill) = &self.spill else { return false };
+        if self.long.is_empty() {
+            return false;
+        }
+        let (bytes, table) = (&self.long_bytes, &self.long);
+        let more_bytes = if bytes.len() + n_bytes > bytes.capacity() {
+            bytes.capacity().max(n_bytes)
+        } else {
+            0
+        };
+        let more_table =
+            if table.len() == table.capacity() { 2 * table.allocation_size() } else { 0 };
+        let slots = self.slots.len() * size_of::<Slot>();
+        slots + self.long_memory() + more_bytes + more_table > spill.max_bytes
+    }
+
+    /// Write the table as a run and empty it; its slots stay, its other memory goes.
+    fn write_run(&mut self) -> Result<()> {
+        if self.n_used == 0 && self.long.is_empty() {
+            return Ok(());
+        }
+        let Some(spill) = &mut self.spill else {
+            return Err(Error::new(Kind::Argument, "the counter was given no place for runs"));
+        };
+        let mut path = spill.stem.clone().into_os_string();
+        path.push(format!("-{:06}.run", spill.n_written));
+        let path = PathBuf::from(path);
+        spill.n_written += 1;
+        spill.runs.try_reserve(1)?;
+        let bytes_of = |long: &Long| {
+            self.long_bytes.get(long.start..long.start + long.n_bytes).unwrap_or_default()
+        };
+        // In place, as there is no memory for a copy.
+        self.slots.sort_unstable_by_key(|slot| slot.key.order());
+        let mut longs: Vec<&Long> = Vec::new();
+        longs.try_reserve_exact(self.long.len())?;
+        longs.extend(&self.long);
+        longs.sort_unstable_by_key(|long| bytes_of(long));
+        let mut writer = RunWriter::create(&path)?;
+        spill.runs.push(path);
+        let mut longs = longs.into_iter().peekable();
+        for slot in self.slots.iter().filter(|slot| !slot.key.is_none()) {
+            let bytes = slot.key.bytes();
+            let pretoken = bytes.get(..slot.key.len()).unwrap_or_default();
+            while let Some(long) = longs.next_if(|long| bytes_of(long) < pretoken) {
+                writer.push(bytes_of(long), long.count, long.first_seen)?;
+            }
+            writer.push(pretoken, slot.count, slot.first_seen)?;
+        }
+        for long in longs {
+            writer.push(bytes_of(long), long.count, long.first_seen)?;
+        }
+        writer.finish()?;
+        self.slots.fill(Slot::default());
+        self.n_used = 0;
+        self.long = HashTable::new();
+        self.long_bytes = Vec::new();
+        Ok(())
+    }
+
+    fn grow(&mut self, n_slots: usize) -> Result<()> {
+        let old = std::mem::replace(&mut self.slots, empty_slots(n_slots)?);
         let mask = self.slots.len() - 1;
         for slot in old.into_iter().filter(|slot| !slot.key.is_none()) {
             let mut at = self.hash.of(slot.key) as usize & mask;
@@ -169,6 +281,11 @@ impl Counter {
             long.first_seen = long.first_seen.min(first_seen);
             return Ok(());
         }
+        if self.is_full(pretoken.len()) {
+            self.write_run()?;
+            return self.add_long(pretoken, count, first_seen);
+        }
+        let bytes = &mut self.long_bytes;
         let start = bytes.len();
         bytes.try_reserve(pretoken.len())?;
         bytes.extend_from_slice(pretoken);
@@ -289,6 +406,7 @@ impl CountTable {
         Ok(())
     }
 
+    /// Append a row; pre-tokens have to come in their order.
     fn push(&mut self, pretoken: &[u8], count: u64, first_seen: u64) -> Result<()> {
         self.bytes.try_reserve(pretoken.len())?;
         self.bytes.extend_from_slice(pretoken);
@@ -318,6 +436,70 @@ impl CountTable {
             }
         }
         Ok(table)
+    }
+
+    /// The table that runs add up to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Merge::next_row`]; `Interrupted`.
+    pub fn from_merge(merge: &mut Merge, control: &Control) -> Result<Self> {
+        let mut table = Self::default();
+        while let Some((pretoken, count, first_seen)) = merge.next_row()? {
+            if table.len() % 1024 == 0 {
+                control.check()?;
+            }
+            table.append(pretoken, count, first_seen)?;
+        }
+        Ok(table)
+    }
+
+    /// Append a row behind the last.
+    ///
+    /// # Errors
+    ///
+    /// `Counts` for a pre-token that does not come after the last one; `Memory`.
+    pub fn append(&mut self, pretoken: &[u8], count: u64, first_seen: u64) -> Result<()> {
+        if pretoken <= self.len().checked_sub(1).map_or(&b""[..], |last| self.pretoken(last)) {
+            return Err(Error::new(
+                Kind::Counts,
+                "the pre-tokens are not sorted by their bytes, or one is empty or stands twice",
+            ));
+        }
+        self.ends.try_reserve(1)?;
+        self.counts.try_reserve(1)?;
+        self.first_seen.try_reserve(1)?;
+        self.push(pretoken, count, first_seen)
+    }
+
+    /// This table with all counts multiplied.
+    ///
+    /// # Errors
+    ///
+    /// `CountOverflow`, `Memory`.
+    pub fn scaled(&self, factor: u64) -> Result<Self> {
+        let mut scaled = Self::default();
+        scaled.reserve(self.len())?;
+        scaled.bytes.try_reserve_exact(self.bytes.len())?;
+        for row in 0..self.len() {
+            let count = multiply(self.counts[row], factor)?;
+            scaled.push(self.pretoken(row), count, self.first_seen[row])?;
+        }
+        Ok(scaled)
+    }
+
+    /// The rows whose counts are at least `min_count`.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn at_least(&self, min_count: u64) -> Result<Self> {
+        let mut kept = Self::default();
+        kept.reserve(self.counts.iter().filter(|&&count| count >= min_count).count())?;
+        for row in (0..self.len()).filter(|&row| self.counts[row] >= min_count) {
+            kept.push(self.pretoken(row), self.counts[row], self.first_seen[row])?;
+        }
+        Ok(kept)
     }
 
     /// This table and `other`, whose corpus begins at `offset` of the joined one.
@@ -368,10 +550,26 @@ fn empty_slots(n: usize) -> Result<Vec<Slot>> {
     Ok(slots)
 }
 
+/// A sum of counts.
+///
+/// # Errors
+///
+/// `CountOverflow`.
 #[inline(always)]
-fn add(a: u64, b: u64) -> Result<u64> {
+pub fn add(a: u64, b: u64) -> Result<u64> {
     a.checked_add(b).ok_or_else(|| {
         Error::new(Kind::CountOverflow, format!("the sum of {a} and {b} does not fit in 64 bits"))
+    })
+}
+
+/// A count times a factor.
+///
+/// # Errors
+///
+/// `CountOverflow`.
+pub fn multiply(count: u64, factor: u64) -> Result<u64> {
+    count.checked_mul(factor).ok_or_else(|| {
+        Error::new(Kind::CountOverflow, format!("{count} times {factor} does not fit in 64 bits"))
     })
 }
 

@@ -26,6 +26,8 @@ pub enum Kind {
     SourceNotFound,
     /// A directory where a file was expected.
     SourceIsDirectory,
+    /// A file of our own that the operating system does not write or read.
+    Disk,
     /// A sum of counts past 64 bits.
     CountOverflow,
     /// A count table that is damaged or does not fit the call.
@@ -59,6 +61,7 @@ impl Kind {
             Self::Source => "SourceError",
             Self::SourceNotFound => "SourceNotFoundError",
             Self::SourceIsDirectory => "SourceIsDirectoryError",
+            Self::Disk => "OSError",
             Self::CountOverflow => "CountOverflowError",
             Self::Counts => "CountsError",
             Self::VocabSize => "VocabSizeError",

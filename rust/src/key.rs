@@ -58,6 +58,14 @@ impl Key {
         (u128::from(self.low) | u128::from(self.high & (u64::MAX >> 8)) << 64).to_le_bytes()
     }
 
+    /// What sorts keys as their bytes sort; no key comes first.
+    #[inline]
+    #[must_use]
+    pub fn order(self) -> (u64, u64) {
+        // The padding is zero, so of keys with equal bytes the shorter one is the front.
+        (self.low.swap_bytes(), (self.high << 8).swap_bytes() << 8 | self.high >> 56)
+    }
+
     /// Number of bytes.
     #[must_use]
     pub fn len(self) -> usize {
@@ -167,6 +175,27 @@ mod tests {
             }
             assert_eq!(Key::of(&text, start, start), None);
             assert_eq!(Key::of(&text, start, start + 16), None);
+        }
+    }
+
+    #[test]
+    fn keys_sort_as_their_bytes() {
+        let texts: [&[u8]; 9] = [
+            b"a",
+            b"a\0",
+            b"a\0\0",
+            b"ab",
+            b"abcdefgh",
+            b"abcdefgh\0",
+            b"abcdefghi",
+            b"b",
+            b"\xff",
+        ];
+        for (at, text) in texts.iter().enumerate() {
+            for (other_at, other) in texts.iter().enumerate() {
+                let order = |text: &[u8]| Key::of(text, 0, text.len()).unwrap().order();
+                assert_eq!(order(text).cmp(&order(other)), at.cmp(&other_at));
+            }
         }
     }
 

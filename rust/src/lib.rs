@@ -16,6 +16,7 @@ pub mod neighbours;
 pub mod normalize;
 pub mod parallel;
 mod py;
+pub mod runs;
 pub mod segmentations;
 pub mod special;
 pub mod split;

@@ -17,6 +17,7 @@ from subword import (
     _core,
     count,
 )
+from subword.pretoken_counts import CountedSource
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -73,7 +74,8 @@ def test_sources_are_kept(tmp_path: Path) -> None:
     corpus.write_text("some text")
     counts = count(corpus)
     counts.save(tmp_path / "c.parquet")
-    assert PretokenCounts.load(str(tmp_path / "c.parquet")).sources == (str(corpus),)
+    loaded = PretokenCounts.load(str(tmp_path / "c.parquet"))
+    assert loaded.sources == counts.sources == (CountedSource(str(corpus)),)
 
 
 @given(
@@ -237,7 +239,7 @@ def test_a_failed_save_leaves_the_old_file(
     def full(*_args: object, **_options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet.ParquetWriter, "write_batch", full)
     with pytest.raises(OSError, match="No space left"):
         (counts + counts).save(path)
     assert path.read_bytes() == before

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import subword
-from subword.cli import count, decode, encode, inspect, trace, train
+from subword.cli import count, decode, download, encode, inspect, trace, train, truncate
 from subword.cli.refusals import guarded
 
 __all__ = ["app", "main"]
@@ -46,6 +46,8 @@ app.add_typer(train.app, name="train")
 app.command("encode")(guarded(encode.run))
 app.command("decode")(guarded(decode.run))
 app.command("inspect")(guarded(inspect.run))
+app.command("truncate")(guarded(truncate.run))
+app.command("download")(guarded(download.run))
 app.add_typer(trace.app, name="trace")
 
 

@@ -12,11 +12,14 @@ import numpy as np
 import typer
 
 from subword.atomic_write import whole_file
-from subword.cli.count import total_bytes
+from subword.cli.count import bad_records_said, total_bytes
 from subword.cli.options import (
     AddedTokensOption,
+    FieldOption,
+    InputFormatOption,
     LoadFormatOption,
     LoadPatternOption,
+    OnBadOption,
     SpecialOption,
     TokenizerArgument,
     exact,
@@ -25,6 +28,7 @@ from subword.cli.options import (
 )
 from subword.cli.terminal import progress
 from subword.cli.texts import read_parts
+from subword.corpus import Reading, Url, read_documents
 from subword.errors import ArgumentError
 
 __all__ = ["run"]
@@ -39,7 +43,8 @@ def run(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Files or globs, each one text; - is standard input.",
+            help="Files, globs or URLs, each one text, or with records each of them; - is standard "
+            "input.",
             show_default="standard input",
         ),
     ] = None,
@@ -56,6 +61,9 @@ def run(
     ] = "ids",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     special: SpecialOption = "recognize",
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -73,31 +81,51 @@ def run(
     if text is not None and sources:
         raise ArgumentError("both --text and files are given; give one of them")
     tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
-    with _texts(text, sources or ["-"]) as texts, _opened(output) as file:
+    reading = Reading.of(field=field, format=input_format, on_bad=on_bad)
+    with _texts(text, sources or ["-"], reading) as texts, _opened(output) as file:
         write = _write_words if form in ("npy", "uint32") else _write_lines
         ids = (tok.encode_iterable(parts, special=special) for parts in texts)
         write(file, ids, "json" if as_json else form)
 
 
 @contextmanager
-def _texts(text: str | None, sources: list[str]) -> Iterator[Iterator[Iterable[bytes]]]:
+def _texts(
+    text: str | None, sources: list[str], reading: Reading
+) -> Iterator[Iterator[Iterable[bytes]]]:
     """Give each text as its parts, under a progress bar."""
     if text is not None:
         yield iter([[exact(text)]])
         return
     paths = files(sources)
-    with progress("encoding", "bytes", total_bytes(paths)) as report:
+    with bad_records_said(), progress("encoding", "bytes", total_bytes(paths)) as report:
         done = 0
 
-        def parts(path: Path) -> Iterator[bytes]:
+        def counted(parts: Iterable[bytes]) -> Iterator[bytes]:
             nonlocal done
-            for part in read_parts(path):
+            for part in parts:
                 yield part
                 done += len(part)
                 if report is not None:
                     report(done)
 
-        yield map(parts, paths)
+        yield (counted(parts) for path in paths for parts in _parts(path, reading))
+
+
+def _parts(path: Path | Url, reading: Reading) -> Iterator[Iterable[bytes]]:
+    """Give the texts of a file: itself, or its records."""
+    is_text = reading.format_of(path) == "text"
+    if is_text and isinstance(path, Path) and reading.on_bad is None:
+        yield read_parts(path)
+        return
+    documents = read_documents(
+        [path],
+        documents="file" if is_text else None,
+        field=reading.field,
+        format=reading.format,
+        on_bad=reading.on_bad,
+    )
+    for document in documents:
+        yield [cast(bytes, document)]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from subword.corpus import STDIN, resolve_sources
+from subword.corpus import STDIN, InputFormat, OnBad, Url, resolve_sources
 from subword.errors import ArgumentError
 from subword.formats import load
 from subword.tokenizer import Tokenizer
@@ -14,9 +14,14 @@ from subword.tokenizer import Tokenizer
 __all__ = [
     "AddedTokensOption",
     "DocumentsOption",
+    "FieldOption",
+    "InputFormatOption",
     "JsonOption",
     "LoadFormatOption",
     "LoadPatternOption",
+    "MaxMemoryOption",
+    "MinCountOption",
+    "OnBadOption",
     "PatternOption",
     "SourcesArgument",
     "SpecialOption",
@@ -31,7 +36,7 @@ __all__ = [
 ]
 
 SourcesArgument = Annotated[
-    list[str], typer.Argument(help="Files or globs; - is standard input.", show_default=False)
+    list[str], typer.Argument(help="Files, globs or URLs; - is standard input.", show_default=False)
 ]
 TokenizerArgument = Annotated[
     Path,
@@ -72,6 +77,34 @@ DocumentsOption = Annotated[
         show_default="the first special token, else file",
     ),
 ]
+FieldOption = Annotated[
+    str, typer.Option("--field", help="The field or column that holds the text of a record.")
+]
+InputFormatOption = Annotated[
+    InputFormat | None,
+    typer.Option(
+        "--input-format", help="What the files hold.", show_default="what their names say"
+    ),
+]
+OnBadOption = Annotated[
+    OnBad | None,
+    typer.Option(
+        "--on-bad",
+        help="What a record does that cannot be read.",
+        show_default="fail; text that is no UTF-8 is read as it is",
+    ),
+]
+MaxMemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        help="The most memory for counting, such as 2GiB; what does not fit goes to disk.",
+        show_default="no limit",
+    ),
+]
+MinCountOption = Annotated[
+    int, typer.Option("--min-count", min=1, help="Leave pre-tokens out that occur less often.")
+]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Threads.", show_default="one a core")
 ]
@@ -82,7 +115,7 @@ SpecialOption = Annotated[
 ]
 
 
-def files(sources: list[str]) -> list[Path]:
+def files(sources: list[str]) -> list[Path | Url]:
     """Give the files of sources, globs in sorted order, all of them checked.
 
     Raises:
@@ -91,7 +124,7 @@ def files(sources: list[str]) -> list[Path]:
     """
     if sources.count("-") > 1:
         raise ArgumentError("- stands twice among the sources; standard input can be read once")
-    paths: list[Path] = []
+    paths: list[Path | Url] = []
     for source in sources:
         resolved = resolve_sources(source, stdin=True)
         paths += getattr(resolved, "paths", ())
@@ -119,7 +152,7 @@ def one_or_many(pattern: list[str] | None) -> str | list[str] | None:
     return pattern[0] if pattern is not None and len(pattern) == 1 else pattern
 
 
-def is_stdin(path: Path) -> bool:
+def is_stdin(path: Path | Url) -> bool:
     """Tell whether a path that ``files`` gave is the standard input."""
     return path == STDIN
 

@@ -1,18 +1,29 @@
 """What people and pipes see: progress on standard error, JSON and tables on standard output."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
 __all__ = [
+    "memory_bytes",
     "print_json",
     "print_rich",
     "print_rows",
@@ -108,9 +119,39 @@ class _Amount(ProgressColumn):
         return Text(f"{task.completed / scale:,.0f}{total} {unit}")
 
 
+class _Rate(ProgressColumn):
+    """How much is done a second since the beginning, and what memory it takes."""
+
+    def render(self, task: Task) -> Text:
+        scale, unit = (1e6, "MB") if task.fields["unit"] == "bytes" else (1, task.fields["unit"])
+        rate = task.completed / scale / max(task.elapsed or 0, 1e-9)
+        return Text(f"{rate:,.0f} {unit}/s  {memory_bytes() / 2**20:,.0f} MiB")
+
+
+def memory_bytes() -> int:
+    """Give the memory of this process that is in use: at present where that is known, else at most.
+
+    Source: proc(5), statm; getrusage(2).
+    """
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return _most_memory_bytes()
+
+
+def _most_memory_bytes() -> int:
+    try:
+        import resource  # Windows has none
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
 @contextmanager
 def progress(
-    label: str, unit: str, total: int | None = None
+    label: str, unit: str, total: int | None = None, *, as_json: bool = False
 ) -> Iterator[Callable[[int], None] | None]:
     """Give what to call with the amount done; a bar appears after a second.
 
@@ -118,18 +159,28 @@ def progress(
         label: What is going on.
         unit: ``"bytes"``, shown as MB, or the name of what is counted.
         total: The whole amount, where it is known.
+        as_json: Write a JSON object a second to standard error instead, be it a terminal or not:
+            stage, unit, done, total, per_second, memory_bytes, seconds_left.
 
     Yields:
         None when standard error is not a terminal: nothing is to be reported.
     """
+    if as_json:
+        yield _json_reporter(label, unit, total)
+        return
     if not sys.stderr.isatty():
         yield None
         return
+    share = (TextColumn("{task.percentage:>3.0f}%"),) if total else ()
+    left = (TimeRemainingColumn(),) if total else ()
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
+        *share,
         _Amount(),
+        _Rate(),
         TimeElapsedColumn(),
+        *left,
         console=Console(stderr=True),
         transient=True,
     )
@@ -148,3 +199,29 @@ def progress(
     finally:
         if running:
             bar.stop()
+
+
+def _json_reporter(label: str, unit: str, total: int | None) -> Callable[[int], None]:
+    started = last = time.monotonic()
+
+    def report(done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < _QUIET_SECONDS:
+            return
+        last = now
+        rate = done / (now - started)
+        left = None if total is None or not rate else max(total - done, 0) / rate
+        line = {
+            "stage": label,
+            "unit": unit,
+            "done": done,
+            "total": total,
+            "per_second": round(rate),
+            "memory_bytes": memory_bytes(),
+            "seconds_left": None if left is None else round(left, 1),
+        }
+        with suppress(OSError):
+            print(json.dumps(line), file=sys.stderr, flush=True)
+
+    return report

@@ -6,7 +6,7 @@ import warnings
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,12 @@ from subword.atomic_write import check_target
 from subword.cli.count import count_files, pattern_json
 from subword.cli.options import (
     DocumentsOption,
+    FieldOption,
+    InputFormatOption,
     JsonOption,
+    MaxMemoryOption,
+    MinCountOption,
+    OnBadOption,
     PatternOption,
     SourcesArgument,
     SpecialTokenOption,
@@ -24,7 +29,9 @@ from subword.cli.options import (
 )
 from subword.cli.refusals import guarded, say
 from subword.cli.terminal import print_json, print_rows, progress
+from subword.corpus import Url
 from subword.counts import PretokenCounts
+from subword.counts_parquet import is_count_table
 from subword.errors import ArgumentError, StoppedEarlyWarning
 from subword.formats import save
 from subword.models import Ties
@@ -52,6 +59,11 @@ def _bpe(
         int | None, typer.Option(help="Most bytes of a token.", show_default="no limit")
     ] = None,
     documents: DocumentsOption = None,
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
+    max_memory: MaxMemoryOption = None,
+    min_count: MinCountOption = 1,
     threads: ThreadsOption = None,
     format_: Annotated[
         str | None, typer.Option("--format", help="The file's format.", show_default="by its name")
@@ -78,10 +90,22 @@ def _bpe(
         )
     _check_output(smallest, output, format_)
     started = time.perf_counter()
-    counts = _counts(paths, pattern, special_token, documents, threads)
+    counts = _counts(
+        paths,
+        min_count,
+        pattern=pattern,
+        special_tokens=special_token or [],
+        documents=documents,
+        field=field,
+        input_format=input_format,
+        on_bad=on_bad,
+        max_memory=max_memory,
+        n_threads=threads,
+        as_json=as_json,
+    )
     counted = time.perf_counter()
     with (
-        progress("training", "merges", vocab_size - 256) as report,
+        progress("training", "merges", vocab_size - 256, as_json=as_json) as report,
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always", StoppedEarlyWarning)
@@ -140,26 +164,23 @@ def _check_output(smallest: Tokenizer, output: Path, format_: str | None) -> Non
 
 
 def _counts(
-    paths: list[Path],
-    pattern: list[str] | None,
-    special_tokens: list[str] | None,
-    documents: str | None,
-    n_threads: int | None,
+    paths: list[Path | Url], min_count: int, *, documents: str | None, **options: Any
 ) -> PretokenCounts:
-    """Count texts, or read tables and add them up."""
-    tables = [path for path in paths if path.suffix == ".parquet"]
+    """Count a corpus, or read tables and add them up; then leave rare pre-tokens out."""
+    tables = [
+        path
+        for path in paths
+        if isinstance(path, Path) and path.suffix == ".parquet" and is_count_table(path)
+    ]
     if not tables:
-        return count_files(
-            paths,
-            pattern=pattern,
-            special_tokens=special_tokens or [],
-            documents=documents,
-            n_threads=n_threads,
-        )
+        counts = count_files(paths, documents=documents, **options)
+        return counts.prune(min_count) if min_count > 1 else counts
     if len(tables) < len(paths):
         raise ArgumentError(
             f"{tables[0]} is a count table and others of the sources are texts; count those first"
         )
     if documents is not None:
         raise ArgumentError("documents were cut when the table was counted; leave --documents out")
-    return reduce(add, map(PretokenCounts.load, tables))
+    if len(tables) == 1:
+        return PretokenCounts.load(tables[0], min_count=min_count)
+    return reduce(add, map(PretokenCounts.load, tables)).prune(min_count)

@@ -10,8 +10,17 @@ from typing import Any, Final, get_args
 from subword.errors import FormatError
 from subword.formats.json_file import checked, refuse_others
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
-from subword.models import Bpe, CharacterBpe, Model, Piece, PieceKind, Ties, Training, Unigram
-from subword.models import WordPiece
+from subword.models import (
+    Bpe,
+    CharacterBpe,
+    Model,
+    Piece,
+    PieceKind,
+    Ties,
+    Training,
+    Unigram,
+    WordPiece,
+)
 from subword.patterns import Pattern
 from subword.templates import Template
 from subword.tokenizer import Tokenizer

@@ -9,7 +9,6 @@ from subword.errors import FormatError
 from subword.formats.json_file import checked, refuse_others
 from subword.padding import Padding, Side, Strategy, Truncation
 
-
 __all__ = ["read_padding", "read_truncation", "write_padding", "write_truncation"]
 
 T = TypeVar("T")

@@ -5,6 +5,9 @@
 //! tail back with [`ChunkReader::carry`]. Workers share a reader behind a lock: one at a time
 //! reads and carries, all work on the chunks they hold, and [`Chunk::number`] orders the results.
 
+pub mod bad;
+mod jsonl;
+mod records;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -19,8 +22,8 @@ use memchr::memmem::Finder;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::Control;
 
-pub use source::STDIN;
-use source::Source;
+pub use records::{CorpusReader, MAX_RECORD_BYTES, RecordReader, Records};
+pub use source::{STDIN, Source};
 
 /// The block size for whoever has no reason for another.
 pub const BLOCK_BYTES: usize = 1 << 20;
@@ -141,6 +144,15 @@ pub struct ChunkReader {
     n_documents: u64,
     offset: u64,
     failed: Option<Error>,
+    damage: Damage,
+}
+
+/// What a compressed stream that is damaged or ends early does.
+enum Damage {
+    /// It is an error.
+    Refused,
+    /// The file ends there; `keep_open` says whether the document that was open is one.
+    Tolerated { keep_open: bool, met: Option<Error> },
 }
 
 impl ChunkReader {
@@ -176,7 +188,29 @@ impl ChunkReader {
             n_documents: 0,
             offset: 0,
             failed: None,
+            damage: Damage::Refused,
         })
+    }
+
+    /// Count the bytes taken from files here.
+    pub(super) fn count_stored(&mut self, stored_bytes: Arc<AtomicU64>) {
+        self.stored_bytes = stored_bytes;
+    }
+
+    /// Let a damaged stream end its file instead of the reading.
+    ///
+    /// What was given of the open document cannot be taken back, so a caller that does not want
+    /// to keep it has to carry it whole.
+    pub(super) fn tolerate_damage(&mut self, keep_open: bool) {
+        self.damage = Damage::Tolerated { keep_open, met: None };
+    }
+
+    /// The damage that the last chunk met, once.
+    pub(super) fn take_damage(&mut self) -> Option<Error> {
+        match &mut self.damage {
+            Damage::Refused => None,
+            Damage::Tolerated { met, .. } => met.take(),
+        }
     }
 
     /// Bytes taken from the files so far, as they are stored: the measure of progress.
@@ -264,15 +298,21 @@ impl ChunkReader {
             }
             let Some(mut source) = self.next_source(control)? else { break };
             let wanted = self.block_bytes.min(goal - n_new);
-            let n_read = read_block(&mut source, &mut chunk.text, wanted, control)?;
+            let n_before = chunk.text.len();
+            let outcome = read_block(&mut source, &mut chunk.text, wanted, control);
+            let n_read = chunk.text.len() - n_before;
             n_new += n_read;
-            if n_read == wanted {
+            if self.is_whole(outcome)? && n_read == wanted {
                 self.source = Some(source);
-            } else {
-                self.cut_marks(chunk, searched)?;
-                self.end_file(chunk)?;
-                searched = chunk.text.len();
+                continue;
             }
+            self.cut_marks(chunk, searched)?;
+            if let Damage::Tolerated { keep_open: false, met: Some(_) } = self.damage {
+                chunk.text.truncate(chunk.open_start());
+            } else {
+                self.end_file(chunk)?;
+            }
+            searched = chunk.text.len();
         }
         self.keep_rest(chunk, searched)?;
         let is_filled = chunk.continues || !chunk.document_ends.is_empty();
@@ -280,6 +320,17 @@ impl ChunkReader {
         self.n_documents += chunk.document_ends.len() as u64;
         self.offset += chunk.text.len() as u64;
         Ok(is_filled)
+    }
+
+    /// Whether a block was read without damage; damage that is not tolerated is an error.
+    fn is_whole(&mut self, outcome: Result<()>) -> Result<bool> {
+        match (outcome, &mut self.damage) {
+            (Err(error), Damage::Tolerated { met, .. }) if error.kind == Kind::Corpus => {
+                *met = Some(error);
+                Ok(false)
+            }
+            (outcome, _) => outcome.map(|()| true),
+        }
     }
 
     /// The open file, or the next one; none after the last.
@@ -353,30 +404,28 @@ impl ChunkReader {
     }
 }
 
-/// Read `wanted` bytes to the end of `text`, or fewer where the file ends.
+/// Read `wanted` bytes to the end of `text`, or fewer where the file ends or is damaged.
 fn read_block(
     source: &mut Source,
     text: &mut Vec<u8>,
     wanted: usize,
     control: &Control,
-) -> Result<usize> {
-    let mut n_read = 0;
-    while n_read < wanted {
-        let start = text.len();
-        let n_asked = source.likely_rest().min(wanted - n_read);
+) -> Result<()> {
+    let goal = text.len() + wanted;
+    while text.len() < goal {
+        let mut end = text.len();
+        let n_asked = source.likely_rest().min(goal - end);
         text.try_reserve(n_asked)?;
-        text.resize(start + n_asked, 0);
-        let mut end = start;
+        text.resize(end + n_asked, 0);
         while let Some(free) = text.get_mut(end..).filter(|free| !free.is_empty()) {
-            match source.read(free, control)? {
-                0 => {
+            match source.read(free, control) {
+                Ok(n) if n > 0 => end += n,
+                outcome => {
                     text.truncate(end);
-                    return Ok(n_read + end - start);
+                    return outcome.map(|_| ());
                 }
-                n => end += n,
             }
         }
-        n_read += n_asked;
     }
-    Ok(n_read)
+    Ok(())
 }

@@ -4,7 +4,8 @@
 //! same. Files are read and never mapped: a mapped file that shrinks kills the process.
 //!
 //! Source: RFC 1952, section 2.3.1 (gzip magic); RFC 8878, sections 3.1.1 and 3.1.2 (magic
-//! numbers of zstd frames and of skippable frames).
+//! numbers of zstd frames and of skippable frames); bzip2 1.0.8, decompress.c (`BZh`, level, and
+//! the magic of a block or of the end); The .xz File Format 1.2.1, section 2.1.1.1.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -12,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
 
 use crate::error::{Error, Kind, OsFailure, Result};
 use crate::parallel::Control;
@@ -30,10 +33,18 @@ const SMALLEST_READ: usize = 1 << 12;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_SKIPPABLE_TAIL: [u8; 3] = [0x2a, 0x4d, 0x18];
-const LONGEST_MAGIC: usize = 4;
+const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
+const BZIP2_MAGIC: [u8; 3] = *b"BZh";
+/// After the level: what begins a block, or ends an empty stream.
+const BZIP2_MARKS: [[u8; 6]; 2] =
+    [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
+const LONGEST_MAGIC: usize = 10;
+
+/// The most memory that the xz decoder may take: what its highest preset asks for, doubled.
+const XZ_MEMORY: u64 = 128 << 20;
 
 /// An open file of the corpus; `read` gives its decompressed bytes.
-pub(super) struct Source {
+pub struct Source {
     path: PathBuf,
     stream: Box<dyn Read + Send + Sync>,
     format: Format,
@@ -47,16 +58,40 @@ enum Format {
     Plain,
     Gzip,
     Zstd,
+    Bzip2,
+    Xz,
 }
 
 impl Format {
+    /// Whether more bytes are needed to tell: nobody should wait for them without a need.
+    fn is_open(head: &[u8]) -> bool {
+        let may_be = |magic: &[u8]| head.len() < magic.len() && magic.starts_with(head);
+        let may_be_skippable = head.len() < 4
+            && head.first().is_none_or(|first| first >> 4 == 5)
+            && ZSTD_SKIPPABLE_TAIL.starts_with(head.get(1..).unwrap_or_default());
+        let may_be_bzip2 =
+            may_be(&BZIP2_MAGIC) || head.starts_with(&BZIP2_MAGIC) && head.len() < LONGEST_MAGIC;
+        may_be(&GZIP_MAGIC)
+            || may_be(&ZSTD_MAGIC)
+            || may_be(&XZ_MAGIC)
+            || may_be_bzip2
+            || may_be_skippable
+    }
+
     fn of(head: &[u8]) -> Self {
         let is_skippable = head.first().is_some_and(|first| first >> 4 == 5)
-            && head.get(1..) == Some(&ZSTD_SKIPPABLE_TAIL);
+            && head.get(1..4) == Some(&ZSTD_SKIPPABLE_TAIL);
         if head.starts_with(&GZIP_MAGIC) {
             Self::Gzip
-        } else if head == ZSTD_MAGIC || is_skippable {
+        } else if head.starts_with(&ZSTD_MAGIC) || is_skippable {
             Self::Zstd
+        } else if head.starts_with(&XZ_MAGIC) {
+            Self::Xz
+        } else if head.starts_with(&BZIP2_MAGIC)
+            && head.get(3).is_some_and(|level| (b'1'..=b'9').contains(level))
+            && head.get(4..10).is_some_and(|mark| BZIP2_MARKS.iter().any(|it| it == mark))
+        {
+            Self::Bzip2
         } else {
             Self::Plain
         }
@@ -67,6 +102,8 @@ impl Format {
             Self::Plain => "plain",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         }
     }
 }
@@ -76,7 +113,11 @@ impl Source {
     ///
     /// `block_bytes` is the size of the reads below a decompressor, and `stored_bytes` counts
     /// what they take from the file.
-    pub(super) fn open(
+    ///
+    /// # Errors
+    ///
+    /// `SourceNotFound`, `SourceIsDirectory`, `Source`, `Interrupted`.
+    pub fn open(
         path: &Path,
         block_bytes: usize,
         stored_bytes: &Arc<AtomicU64>,
@@ -89,6 +130,9 @@ impl Source {
             match patiently(control, || stored.read(free))?.map_err(|e| refusal(path, &e))? {
                 0 => break,
                 n => n_head += n,
+            }
+            if !Format::is_open(head.get(..n_head).unwrap_or_default()) {
+                break;
             }
         }
         let head = head.get(..n_head).unwrap_or_default().to_vec();
@@ -107,22 +151,64 @@ impl Source {
                 ))
                 .map_err(|error| refusal(path, &error))?,
             ),
+            Format::Bzip2 => {
+                Box::new(MultiBzDecoder::new(BufReader::with_capacity(block_bytes, whole)))
+            }
+            Format::Xz => {
+                let flags = liblzma::stream::CONCATENATED;
+                let decoder = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags)
+                    .map_err(|error| refusal(path, &error.into()))?;
+                Box::new(XzDecoder::new_stream(
+                    BufReader::with_capacity(block_bytes, whole),
+                    decoder,
+                ))
+            }
         };
         Ok(Self { path: path.to_owned(), stream, format, offset: 0, length })
     }
 
     /// How many bytes to ask for: one more than a plain file has left, to see its end too.
-    pub(super) fn likely_rest(&self) -> usize {
+    #[must_use]
+    pub fn likely_rest(&self) -> usize {
         let rest = self.length.map_or(u64::MAX, |length| length.saturating_sub(self.offset));
         usize::try_from(rest).unwrap_or(usize::MAX).saturating_add(1).max(SMALLEST_READ)
     }
 
     /// Fill the front of `buffer`; 0 at the end of the file.
-    pub(super) fn read(&mut self, buffer: &mut [u8], control: &Control) -> Result<usize> {
+    ///
+    /// # Errors
+    ///
+    /// `Source`; `Corpus` for a stream that is damaged or a file that shrank; `Interrupted`.
+    pub fn read(&mut self, buffer: &mut [u8], control: &Control) -> Result<usize> {
         let n = patiently(control, || self.stream.read(buffer))?
             .map_err(|error| self.read_error(&error))?;
         self.offset += n as u64;
+        if n == 0 && !buffer.is_empty() {
+            self.check_length()?;
+        }
         Ok(n)
+    }
+
+    /// Refuse a plain file that ended before the place where it ended when it was opened.
+    ///
+    /// Files of the kernel that say a length and hold less still say it.
+    fn check_length(&self) -> Result<()> {
+        let Some(length) = self.length.filter(|&length| self.offset < length) else {
+            return Ok(());
+        };
+        let now = self.path.metadata().map_or(0, |metadata| metadata.len());
+        if now >= length {
+            return Ok(());
+        }
+        let path = self.path.display();
+        let offset = self.offset;
+        Err(Error::new(
+            Kind::Corpus,
+            format!(
+                "{path}: the file shrank while it was read, from {length} bytes to {now}, and \
+                 ended at byte {offset}; read it when nothing writes to it"
+            ),
+        ))
     }
 
     /// A failed read: the system's when it has a number, else the decompressor's.

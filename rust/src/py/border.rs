@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -24,6 +24,11 @@ pub fn to_py_err(py: Python<'_>, error: &Error) -> PyErr {
     match error.kind {
         Kind::Interrupted => return PyKeyboardInterrupt::new_err(()),
         Kind::Memory => return PyMemoryError::new_err(error.message.clone()),
+        Kind::Disk => {
+            let Some(os) = &error.os else { return PyOSError::new_err(error.message.clone()) };
+            let path = os.path.as_os_str().to_owned();
+            return PyOSError::new_err((os.errno, error.message.clone(), path));
+        }
         _ => {}
     }
     let instance = ERRORS

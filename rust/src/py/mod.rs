@@ -7,6 +7,7 @@ mod corpus;
 mod counts;
 mod normalize;
 mod parts;
+mod runs;
 mod split;
 mod text;
 mod tokenizer;
@@ -23,11 +24,13 @@ mod _core {
     #[pymodule_export]
     use super::characters::{CharacterBpe, Characters, Words};
     #[pymodule_export]
-    use super::corpus::DocumentReader;
+    use super::corpus::{ByteReader, DocumentReader, check_column};
     #[pymodule_export]
-    use super::counts::{PretokenCounter, PretokenTable, thread_count};
+    use super::counts::{PretokenCounter, PretokenTable};
     #[pymodule_export]
     use super::normalize::{Normalizer, Steps, script_ranges};
+    #[pymodule_export]
+    use super::runs::{RunFile, RunMerge, merge_runs, thread_count};
     #[pymodule_export]
     use super::split::{class_ranges, split};
     #[pymodule_export]
