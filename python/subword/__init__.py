@@ -13,6 +13,7 @@ special_tokens    reserved strings, and the ids they get
 pretokens         text and pattern to pre-tokens and spans
 reference         slow, readable twins of every kernel: the specification and the oracle
 atomic_write      files that appear whole or not at all
+manifest          records of long runs: what is done, and whether the same run goes on
 corpus            files, globs, streams to documents, in a fixed order
 counts_parquet    count tables as files
 counts            documents to ``PretokenCounts``
@@ -41,6 +42,7 @@ from subword.errors import (
     FormatError,
     MissingExtraError,
     PatternError,
+    ResumeError,
     SourceError,
     SourceIsDirectoryError,
     SourceNotFoundError,
@@ -82,6 +84,7 @@ __all__ = [
     "PatternError",
     "PretokenCounts",
     "Ragged",
+    "ResumeError",
     "SourceError",
     "SourceIsDirectoryError",
     "SourceNotFoundError",

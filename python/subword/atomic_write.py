@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_target", "whole_file"]
+__all__ = ["check_target", "sync_folder", "whole_file"]
 
 
 def check_target(path: str | PathLike[str]) -> Path:
@@ -65,10 +65,10 @@ def whole_file(path: str | PathLike[str]) -> Iterator[BinaryIO]:
         with suppress(OSError):
             part.unlink()
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name last through a power cut, where the system has a way to."""
     # Folders cannot be opened on Windows, and some network file systems refuse to sync them.
     with suppress(OSError):

@@ -18,6 +18,7 @@ SubwordError
 ├── VocabularyError          duplicate tokens or ids, merges that name unknown tokens
 ├── UnknownTokenIdError      an id outside the vocabulary
 ├── UnknownTokenError        a byte string that is no token
+├── ResumeError              a run that cannot go on: what is there is of another run
 ├── FormatError              a tokenizer file that is damaged, or cannot hold this tokenizer
 └── MissingExtraError        an optional dependency that is not installed
 
@@ -33,6 +34,7 @@ __all__ = [
     "FormatError",
     "MissingExtraError",
     "PatternError",
+    "ResumeError",
     "SourceError",
     "SourceIsDirectoryError",
     "SourceNotFoundError",
@@ -119,6 +121,10 @@ class UnknownTokenIdError(SubwordError, ValueError):
 
 class UnknownTokenError(SubwordError, LookupError):
     """A byte string that is no token of the vocabulary."""
+
+
+class ResumeError(SubwordError, ValueError):
+    """A run that cannot go on: other input, tokenizer or options, or an output of another run."""
 
 
 class FormatError(SubwordError, ValueError):
