@@ -13,6 +13,7 @@ mod memory;
 pub mod model;
 pub mod normalize;
 pub mod parallel;
+pub mod pipeline;
 mod py;
 pub mod special;
 pub mod split;

@@ -9,6 +9,7 @@ mod normalize;
 mod parts;
 mod split;
 mod text;
+mod tokenize;
 mod tokenizer;
 mod unigram;
 mod wordpiece;
@@ -30,6 +31,8 @@ mod _core {
     use super::normalize::{Normalizer, Steps, script_ranges};
     #[pymodule_export]
     use super::split::{class_ranges, split};
+    #[pymodule_export]
+    use super::tokenize::FileEncoder;
     #[pymodule_export]
     use super::tokenizer::{TextStream, Tokenizer};
     #[pymodule_export]
