@@ -22,6 +22,9 @@ templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
 stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
+shards            ids to files that training frameworks read, one module a format
+engines           where counting and tokenizing run: here, or on a Ray cluster
+tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
@@ -31,7 +34,7 @@ cli               the command line, one module a subcommand
 
 from importlib.metadata import version as _version
 
-from subword import errors, trace
+from subword import errors, shards, trace
 from subword.counts import PretokenCounts, count
 from subword.errors import (
     ArgumentError,
@@ -39,6 +42,7 @@ from subword.errors import (
     CountOverflowError,
     CountsError,
     EmptyCorpusError,
+    EngineError,
     FormatError,
     MissingExtraError,
     PatternError,
@@ -63,6 +67,7 @@ from subword.special_tokens import TokenFlags
 from subword.stream_decoder import StreamDecoder
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
+from subword.tokenizing import tokenize
 from subword.training.bpe import train_bpe
 from subword.training.unigram import train_unigram
 from subword.training.wordpiece import train_wordpiece
@@ -79,6 +84,7 @@ __all__ = [
     "CountsError",
     "EmptyCorpusError",
     "Encoding",
+    "EngineError",
     "FormatError",
     "MissingExtraError",
     "PatternError",
@@ -108,6 +114,8 @@ __all__ = [
     "errors",
     "load",
     "save",
+    "shards",
+    "tokenize",
     "trace",
     "train_bpe",
     "train_unigram",
