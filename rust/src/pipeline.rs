@@ -104,8 +104,7 @@ impl Pipeline {
             .plan
             .chunk_bytes
             .unwrap_or((block_bytes / 4 / n_threads).clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES));
-        let turn =
-            Mutex::new(Turn { reader: &mut self.reader, n_left: block_bytes, failed: None });
+        let turn = Mutex::new(Turn { reader: &mut self.reader, n_left: block_bytes, failed: None });
         let done: Mutex<Vec<Numbered>> = Mutex::new(Vec::new());
         let mut threads: Vec<_> =
             self.buffers.iter_mut().map(|chunk| (tokenizer.worker(), chunk)).collect();
@@ -188,7 +187,8 @@ fn take(
             if begins && chunk.text.len() >= CHECKED_BYTES {
                 checksum = Some(checksum_of(&chunk.text));
             }
-            let cut = if begins && checksum.is_none() { 0 } else { tokenizer.open_cut(&chunk.text) };
+            let cut =
+                if begins && checksum.is_none() { 0 } else { tokenizer.open_cut(&chunk.text) };
             turn.reader.carry(chunk, cut)?;
             if cut == 0 {
                 continue;

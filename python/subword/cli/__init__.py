@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import subword
-from subword.cli import count, decode, encode, inspect, trace, train
+from subword.cli import count, decode, encode, inspect, tokenize, trace, train
 from subword.cli.refusals import guarded
 
 __all__ = ["app", "main"]
@@ -45,6 +45,7 @@ app.command("count")(guarded(count.run))
 app.add_typer(train.app, name="train")
 app.command("encode")(guarded(encode.run))
 app.command("decode")(guarded(decode.run))
+app.command("tokenize")(guarded(tokenize.run))
 app.command("inspect")(guarded(inspect.run))
 app.add_typer(trace.app, name="trace")
 
