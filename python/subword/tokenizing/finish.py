@@ -50,7 +50,7 @@ def is_finished(plan: Plan, documents: Iterable[TextLike] | None) -> bool:
                 + ("which cannot be read twice" if sha256 is None else "which changed since")
                 + "; choose another directory"
             )
-    shutil.rmtree(plan.progress_folder, ignore_errors=True)
+    _clean(plan)
     return True
 
 
@@ -91,14 +91,23 @@ def finish_run(plan: Plan) -> bool:
     """
     try:
         journals = [journal_records(plan.journal(task)) for task in range(len(plan.tasks))]
+        if not all(any("finished" in record for record in journal) for journal in journals):
+            return False
+        records = [record for journal in journals for record in journal]
+        write_manifest(plan.folder / MANIFEST, _manifest(plan, records))
     except FileNotFoundError:
+        # A task that no one has begun; or another process finished the run in this moment.
         return (plan.folder / MANIFEST).is_file()
-    if not all(any("finished" in record for record in journal) for journal in journals):
-        return False
-    records = [record for journal in journals for record in journal]
-    write_manifest(plan.folder / MANIFEST, _manifest(plan, records))
-    shutil.rmtree(plan.progress_folder, ignore_errors=True)
+    _clean(plan)
     return True
+
+
+def _clean(plan: Plan) -> None:
+    """Remove what only an unfinished run needs, and what killed processes left."""
+    shutil.rmtree(plan.progress_folder, ignore_errors=True)
+    for folder in (plan.folder, *(plan.folder / split for split in plan.splits)):
+        for path in folder.glob(".*.part"):
+            path.unlink(missing_ok=True)
 
 
 def _check_plan(plan: Plan, record: dict[str, Any]) -> None:

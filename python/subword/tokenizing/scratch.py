@@ -37,7 +37,7 @@ class Scratch:
     n_tokens: int = 0
     n_documents: int = 0
     n_open: int = 0
-    _files: tuple[BinaryIO, BinaryIO] | None = field(default=None)
+    _files: list[BinaryIO] = field(default_factory=list)
 
     @property
     def ids_path(self) -> Path:
@@ -59,10 +59,9 @@ class Scratch:
             self.header_bytes + self.n_tokens * self.dtype.itemsize,
             self.n_documents * ROW_BYTES,
         )
-        files = []
         for path, n_bytes in zip((self.ids_path, self.rows_path), sizes, strict=True):
             file = path.open("r+b" if path.exists() else "w+b")
-            files.append(file)
+            self._files.append(file)
             found = os.fstat(file.fileno()).st_size
             if self.n_documents and found < n_bytes:
                 raise ResumeError(
@@ -71,7 +70,6 @@ class Scratch:
                 )
             file.truncate(n_bytes)
             file.seek(n_bytes)
-        self._files = (files[0], files[1])
 
     def add(self, ids: npt.NDArray[Any], lengths: npt.NDArray[np.int64], rows: Any) -> None:
         """Add whole documents, the first of which may have begun before.
@@ -99,7 +97,7 @@ class Scratch:
 
     def sync(self) -> None:
         """Have the disk hold what was added."""
-        for file in self._files or ():
+        for file in self._files:
             file.flush()
             os.fsync(file.fileno())
 
@@ -109,9 +107,8 @@ class Scratch:
 
     def close(self) -> None:
         """Close the files."""
-        files, self._files = self._files, None
-        for file in files or ():
-            file.close()
+        while self._files:
+            self._files.pop().close()
 
     def remove(self) -> None:
         """Remove the files."""
@@ -120,6 +117,6 @@ class Scratch:
         self.rows_path.unlink(missing_ok=True)
 
     def _file(self, at: int) -> BinaryIO:
-        if self._files is None:
+        if not self._files:
             self.open()
-        return (self._files or ())[at]
+        return self._files[at]

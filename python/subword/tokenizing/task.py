@@ -65,6 +65,7 @@ def run_task(
         if any("finished" in record for record in journal.records):
             return
         with closing(_Writer(plan, task, journal)) as writer:
+            writer.open()
             first, end = plan.tasks[task]
             n_before = sum(s.n_bytes or 0 for s in plan.sources[first : writer.source])
             for number in range(writer.source, end):
@@ -138,6 +139,15 @@ class _Writer:
         self._scratch = [
             self._reopened(at, *state["splits"][s][1:]) for at, s in enumerate(plan.splits)
         ]
+
+    def open(self) -> None:
+        """Cut the scratch files back to the last checkpoint.
+
+        Raises:
+            ResumeError: They hold less than is on record.
+        """
+        for scratch in self._scratch:
+            scratch.open()
 
     def add(self, block: Block) -> None:
         """Add a block, closing the shards that become full."""
@@ -313,7 +323,6 @@ class _Writer:
             data.replace(scratch.ids_path)
         for path in (data, *others, *stem.parent.glob(f".{stem.name}*.part")):
             path.unlink(missing_ok=True)
-        scratch.open()
         return scratch
 
 
