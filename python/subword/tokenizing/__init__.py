@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,7 @@ from subword.tokenizing.plan import (
     source_of,
 )
 from subword.tokenizing.task import run_task
-from subword.types import Sources
+from subword.types import Sources, TextLike
 
 __all__ = ["Engine", "tokenize"]
 
@@ -127,6 +127,8 @@ def tokenize(
     separator = _separator(tok, separator)
     if documents is None and separator is not None:
         documents = separator.encode()
+    if hasattr(module, "check"):
+        module.check()
     options = Options(
         format=format,
         dtype=choose_dtype(module.LAYOUT, tok.vocab_size, dtype, format),
@@ -140,39 +142,53 @@ def tokenize(
         validation_seed=validation_seed,
     )
     _check(options, module.LAYOUT.max_tokens, n_threads, num_shards, shard_index)
-    if hasattr(module, "check"):
-        module.check()
     if engine not in ("local", "ray"):
         raise ArgumentError(f"engine is {engine!r:.40}; it is 'local' or 'ray'")
-    resolved = resolve_sources(sources)
-    if isinstance(resolved, Files):
-        items = None
-        given = tuple(source_of(path) for path in resolved.paths)
-    else:
-        items, given = resolved.items, (Source(DOCUMENTS, None, None),)
-        if engine != "local" or num_shards != 1:
-            raise ArgumentError(
-                "documents that are given themselves are encoded where they are: engine='local', "
-                "num_shards=1; write them to files to share the work"
-            )
-    if engine == "ray" and n_threads is None:
-        n_threads = 1
+    given, items = _sources(sources, is_shared=engine != "local" or num_shards != 1)
+    if engine == "ray":
+        n_threads = n_threads or 1
     tasks = grouped(given, task_bytes)
     folder = Path(os.path.abspath(out_dir))  # noqa: PTH100  # resolve() would follow links
     plan = Plan(folder, bounded(tok, n_threads), options, given, tasks, n_threads)
     if is_finished(plan, items):
         return open_shards(folder)
-    start_run(plan)
     mine = range(shard_index, len(tasks), num_shards)
     if engine == "ray":
+        # Before anything is made: there may be no cluster.
+        ray.connected()
+        start_run(plan)
         ray.run(run_task, plan, mine, n_threads=n_threads or 1)
     else:
-        done = 0
-        for task in mine:
-            report = None if progress is None else partial(_report, progress, done)
-            local.run(partial(run_task, plan, documents=items, progress=report), [task])
-            done += sum(source.n_bytes or 0 for source in given[slice(*tasks[task])])
+        start_run(plan)
+        local.run(partial(_run_here, plan, items, progress, mine), mine)
     return open_shards(folder) if finish_run(plan) else None
+
+
+def _sources(
+    sources: Sources, *, is_shared: bool
+) -> tuple[tuple[Source, ...], Iterable[TextLike] | None]:
+    """Give the files; or one source that stands for documents, and these."""
+    resolved = resolve_sources(sources)
+    if isinstance(resolved, Files):
+        return tuple(source_of(path) for path in resolved.paths), None
+    if is_shared:
+        raise ArgumentError(
+            "documents that are given themselves are encoded where they are: engine='local', "
+            "num_shards=1; write them to files to share the work"
+        )
+    return (Source(DOCUMENTS, None, None),), resolved.items
+
+
+def _run_here(
+    plan: Plan,
+    documents: Iterable[TextLike] | None,
+    progress: Callable[[int], object] | None,
+    tasks: Sequence[int],
+    task: int,
+) -> None:
+    done = (plan.task_bytes(other) for other in tasks[: tasks.index(task)])
+    report = None if progress is None else partial(_report, progress, sum(done))
+    run_task(plan, task, documents, report)
 
 
 def _report(progress: Callable[[int], object], before: int, done: int) -> None:

@@ -140,6 +140,10 @@ class Plan:
         separator = self.options.separator
         return None if separator is None else self.tokenizer.special_tokens[separator]
 
+    def task_bytes(self, task: int) -> int:
+        """Give the stored bytes of a task."""
+        return sum(source.n_bytes or 0 for source in self.sources[slice(*self.tasks[task])])
+
     def journal(self, task: int) -> Path:
         """Give the journal of a task."""
         return self.progress_folder / f"task-{task:05d}.jsonl"
