@@ -32,6 +32,9 @@ sandbox           Jinja for templates from strangers
 chat              messages to text
 stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
+shards            ids to files that training frameworks read, one module a format
+engines           where counting and tokenizing run: here, or on a Ray cluster
+tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
@@ -42,7 +45,7 @@ cli               the command line, one module a subcommand
 
 from importlib.metadata import version as _version
 
-from subword import errors, trace
+from subword import errors, shards, trace
 from subword.compression import Compression
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
@@ -54,6 +57,7 @@ from subword.errors import (
     CountOverflowError,
     CountsError,
     EmptyCorpusError,
+    EngineError,
     FormatError,
     MissingExtraError,
     PatternError,
@@ -87,6 +91,7 @@ from subword.special_tokens import TokenFlags
 from subword.stream_decoder import StreamDecoder
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
+from subword.tokenizing import tokenize
 from subword.training.baselines import train_characters, train_words
 from subword.training.bpe import train_bpe
 from subword.training.unigram import train_unigram
@@ -109,6 +114,7 @@ __all__ = [
     "CountsError",
     "EmptyCorpusError",
     "Encoding",
+    "EngineError",
     "FormatError",
     "MergeSummary",
     "MissingExtraError",
@@ -144,6 +150,8 @@ __all__ = [
     "merge_tables",
     "mix",
     "save",
+    "shards",
+    "tokenize",
     "trace",
     "train_bpe",
     "train_characters",

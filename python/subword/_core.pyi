@@ -14,6 +14,7 @@ __all__ = [
     "CharacterBpe",
     "Characters",
     "DocumentReader",
+    "FileEncoder",
     "Normalizer",
     "PretokenCounter",
     "PretokenTable",
@@ -124,6 +125,32 @@ def check_column(
     place: str = "",
     first: int = 0,
 ) -> tuple[tuple[bytes, npt.NDArray[np.int64]] | None, int, list[str]]: ...
+
+@final
+class FileEncoder:
+    def __new__(
+        cls,
+        tokenizer: Tokenizer,
+        path: str | PathLike[str],
+        cut: str | bytes,
+        special: str | Iterable[str],
+        *,
+        separator: int | None = None,
+        narrow: bool = False,
+        n_threads: int | None = None,
+        skip: int = 0,
+        chunk_bytes: int | None = None,
+    ) -> FileEncoder: ...
+    def __iter__(self) -> FileEncoder: ...
+    def __next__(
+        self,
+    ) -> tuple[
+        npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
+        npt.NDArray[np.uint64],
+        npt.NDArray[np.uint32],
+    ]: ...
+    @property
+    def stored_bytes(self) -> int: ...
 
 @final
 class PretokenCounter:

@@ -12,6 +12,7 @@ SubwordError
 ├── SourceError              a source that cannot be opened (also an ``OSError``)
 │   ├── SourceNotFoundError    … because nothing is there (also a ``FileNotFoundError``)
 │   └── SourceIsDirectoryError … because it is a directory (also an ``IsADirectoryError``)
+├── EngineError              no cluster to run on, or a task lost there (also a ``ConnectionError``)
 ├── CountOverflowError       a sum of counts that passes 64 bits
 ├── CountsError              a count table that is damaged or does not fit the call
 ├── VocabSizeError           a ``vocab_size`` that the required tokens do not fit in
@@ -24,8 +25,8 @@ SubwordError
 └── MissingExtraError        an optional dependency that is not installed
 
 The warnings: ``StoppedEarlyWarning``, training ran out of pairs, words or characters;
-``TextLeftOutWarning``, part of the training text was not learnt from; ``BadRecordsWarning``, records
-of a corpus were skipped or replaced, as was asked for.
+``TextLeftOutWarning``, part of the training text was not learnt from; ``BadRecordsWarning``,
+records of a corpus were skipped or replaced, as was asked for.
 """
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "CountOverflowError",
     "CountsError",
     "EmptyCorpusError",
+    "EngineError",
     "FormatError",
     "MissingExtraError",
     "PatternError",
@@ -103,6 +105,10 @@ class SourceNotFoundError(SourceError, FileNotFoundError):
 
 class SourceIsDirectoryError(SourceError, IsADirectoryError):
     """A path that is a directory where a file was expected."""
+
+
+class EngineError(SubwordError, ConnectionError):
+    """No cluster that can be reached, or one that lost a task again and again."""
 
 
 class CountOverflowError(SubwordError, OverflowError):

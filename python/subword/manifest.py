@@ -21,6 +21,7 @@ __all__ = [
     "canonical_json",
     "check_same_run",
     "file_sha256",
+    "journal_records",
     "json_sha256",
     "read_manifest",
     "write_manifest",
@@ -109,6 +110,17 @@ def read_manifest(path: str | PathLike[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ResumeError(f"{os.fspath(path)} is no manifest: expected a JSON object")
     return value
+
+
+def journal_records(path: str | PathLike[str]) -> list[dict[str, Any]]:
+    """Give the finished steps of a journal that another process may have open.
+
+    Raises:
+        ResumeError: It is damaged.
+        OSError: It cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        return _whole_lines(Path(path), file)[0][1:]
 
 
 class Journal:

@@ -15,6 +15,7 @@ pub mod model;
 pub mod neighbours;
 pub mod normalize;
 pub mod parallel;
+pub mod pipeline;
 mod py;
 pub mod runs;
 pub mod segmentations;

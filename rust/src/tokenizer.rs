@@ -232,6 +232,13 @@ impl Tokenizer {
         self.plain_splitter()?.safe_cut(text, near)
     }
 
+    /// Where an unfinished text may be cut, whatever follows it; 0 for nowhere.
+    #[must_use]
+    pub fn open_cut(&self, text: &[u8]) -> usize {
+        let near = text.len().saturating_sub(self.recognized.given.longest());
+        self.safe_cut(text, near).unwrap_or(0)
+    }
+
     /// The bytes of an id.
     #[inline]
     #[must_use]

@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 import subword
-from subword.cli import count, decode, download, encode, inspect, trace, train, truncate
+from subword.cli import (
+    count,
+    decode,
+    download,
+    encode,
+    inspect,
+    tokenize,
+    trace,
+    train,
+    truncate,
+)
 from subword.cli.refusals import guarded
 
 __all__ = ["app", "main"]
@@ -45,6 +55,7 @@ app.command("count")(guarded(count.run))
 app.add_typer(train.app, name="train")
 app.command("encode")(guarded(encode.run))
 app.command("decode")(guarded(decode.run))
+app.command("tokenize")(guarded(tokenize.run))
 app.command("inspect")(guarded(inspect.run))
 app.command("truncate")(guarded(truncate.run))
 app.command("download")(guarded(download.run))

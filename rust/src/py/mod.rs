@@ -10,6 +10,7 @@ mod parts;
 mod runs;
 mod split;
 mod text;
+mod tokenize;
 mod tokenizer;
 mod unigram;
 mod wordpiece;
@@ -33,6 +34,8 @@ mod _core {
     use super::runs::{RunFile, RunMerge, merge_runs, thread_count};
     #[pymodule_export]
     use super::split::{class_ranges, split};
+    #[pymodule_export]
+    use super::tokenize::FileEncoder;
     #[pymodule_export]
     use super::tokenizer::{TextStream, Tokenizer};
     #[pymodule_export]

@@ -87,7 +87,8 @@ fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     Ok(Model::Unigram(Arc::clone(&unigram.get().model)))
 }
 
-fn policy_of(kernel: &Kernel, special: &Bound<'_, PyAny>) -> PyResult<Policy> {
+/// The policy that `special` names.
+pub(super) fn policy_of(kernel: &Kernel, special: &Bound<'_, PyAny>) -> PyResult<Policy> {
     let py = special.py();
     if let Ok(name) = special.cast::<PyString>() {
         return match name.to_str()? {
@@ -111,6 +112,11 @@ fn policy_of(kernel: &Kernel, special: &Bound<'_, PyAny>) -> PyResult<Policy> {
 }
 
 impl Tokenizer {
+    /// The kernel, shared.
+    pub(super) fn kernel(&self) -> Arc<Kernel> {
+        Arc::clone(&self.0)
+    }
+
     fn encode_text(
         &self,
         py: Python<'_>,

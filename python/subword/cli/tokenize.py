@@ -1,0 +1,126 @@
+"""``subword tokenize``: files to training shards."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from subword.cli.count import total_bytes
+from subword.cli.options import (
+    AddedTokensOption,
+    DocumentsOption,
+    JsonOption,
+    LoadFormatOption,
+    LoadPatternOption,
+    SpecialOption,
+    ThreadsOption,
+    TokenizerArgument,
+    files,
+    load_tokenizer,
+)
+from subword.cli.terminal import print_json, print_rows, progress
+from subword.shards.opened import Shards
+from subword.tokenizing import Engine, tokenize
+
+__all__ = ["run"]
+
+Format = Literal["npy", "megatron", "datatrove", "dolma", "llmc", "nanogpt", "parquet", "mds"]
+
+
+def run(
+    tokenizer: TokenizerArgument,
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="Files or globs, in the order of the shards.", show_default=False),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The directory of the shards: new, empty, or of the same run, which then goes on.",
+            show_default=False,
+        ),
+    ],
+    form: Annotated[Format, typer.Option("--format", help="What trains on the shards.")] = "npy",
+    engine: Annotated[
+        Engine, typer.Option(help="local: threads here; ray: tasks on a Ray cluster.")
+    ] = "local",
+    documents: DocumentsOption = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            help="The special token behind each document; an empty string for none.",
+            show_default="<|endoftext|>, or the only special token",
+        ),
+    ] = None,
+    special: SpecialOption = "recognize",
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="uint16, uint32 or int32.", show_default="the narrowest that fits"),
+    ] = None,
+    shard_tokens: Annotated[
+        int, typer.Option(help="Tokens of a shard, which ends with a document.")
+    ] = 100_000_000,
+    shuffle_seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Shuffle documents in shards, and the shards.", show_default="the order given"
+        ),
+    ] = None,
+    validation: Annotated[
+        float, typer.Option(help="Share of the documents that is kept for validation.")
+    ] = 0.0,
+    validation_seed: Annotated[int, typer.Option(help="Seed of that choice.")] = 0,
+    task_bytes: Annotated[
+        int, typer.Option(help="Files are taken together until they have as many bytes.")
+    ] = 1 << 28,
+    num_shards: Annotated[
+        int, typer.Option(help="Divide the work into as many parts, as Slurm arrays do.")
+    ] = 1,
+    shard_index: Annotated[int, typer.Option(help="The part to do here, from 0.")] = 0,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    tokenizer_format: LoadFormatOption = None,
+    pattern: LoadPatternOption = None,
+    special_token: AddedTokensOption = None,
+) -> None:
+    """Encode a corpus to training shards; the same command goes on where it was stopped."""
+    tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
+    paths = files(sources)
+    with progress("tokenizing", "bytes", total_bytes(paths)) as report:
+        shards = tokenize(
+            paths,
+            tok,
+            output,
+            format=form,
+            engine=engine,
+            documents=documents,
+            separator=separator,
+            special=special,
+            dtype=dtype,
+            shard_tokens=shard_tokens,
+            shuffle_seed=shuffle_seed,
+            validation=validation,
+            validation_seed=validation_seed,
+            task_bytes=task_bytes,
+            n_threads=threads,
+            num_shards=num_shards,
+            shard_index=shard_index,
+            progress=report,
+        )
+    _print(output, shards, as_json)
+
+
+def _print(output: Path, shards: Shards | None, as_json: bool) -> None:
+    numbers: dict[str, Any] = {"output": str(output), "finished": shards is not None}
+    if shards is not None:
+        splits = shards.manifest["splits"]
+        numbers |= {name: shards.manifest[name] for name in ("tokens", "documents")}
+        numbers["shards"] = sum(len(split["shards"]) for split in splits.values())
+        if len(splits) > 1:
+            numbers |= {f"tokens_{name}": split["tokens"] for name, split in splits.items()}
+    if as_json:
+        print_json(numbers)
+        return
+    print_rows((name.replace("_", " "), value) for name, value in numbers.items())

@@ -1,0 +1,1 @@
+"""Where counting and tokenizing run: on this machine, or on a Ray cluster."""
