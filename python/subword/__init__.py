@@ -25,6 +25,7 @@ training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
 trace             every algorithm step by step, for people
+playground        a page that shows what tokenizers do
 cli               the command line, one module a subcommand
 """
 

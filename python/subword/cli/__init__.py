@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import subword
-from subword.cli import count, decode, encode, inspect, trace, train
+from subword.cli import count, decode, encode, inspect, playground, trace, train
 from subword.cli.refusals import guarded
 
 __all__ = ["app", "main"]
@@ -47,6 +47,7 @@ app.command("encode")(guarded(encode.run))
 app.command("decode")(guarded(decode.run))
 app.command("inspect")(guarded(inspect.run))
 app.add_typer(trace.app, name="trace")
+app.command("playground")(guarded(playground.run))
 
 
 def main() -> None:
