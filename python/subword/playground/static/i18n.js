@@ -8,7 +8,7 @@ let language = "en";
 
 export function t(key, values = {}) {
   const text = WORDS[language][key] ?? english[key] ?? key;
-  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+  return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
 export const number = (value, digits = 0) =>

@@ -14,7 +14,7 @@ const THEMES = ["auto", "light", "dark"];
 
 declare({
   tok: "", input: "text", special: "1", ids: "", text: EXAMPLES.english, with: "", lang: "", theme: "",
-  lesson: "", word: "the hat", wordtok: "", uni: "é 你 👍🏽", hex: "e4 bd a0 e5 a5 ff 41",
+  lesson: "", step: "0", word: "the hat", wordtok: "", uni: "é 你 👍🏽", hex: "e4 bd a0 e5 a5 ff 41",
 });
 
 /** What the views ask of the page. */
