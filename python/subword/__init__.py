@@ -19,6 +19,7 @@ counts            documents to ``PretokenCounts``
 decoders          how tokens become text again: data
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
+display           tokens as people see them: terminal and notebook
 stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 training          counts to tokenizers, one module an algorithm
@@ -33,6 +34,7 @@ from importlib.metadata import version as _version
 
 from subword import errors, trace
 from subword.counts import PretokenCounts, count
+from subword.display import ShownTokens
 from subword.errors import (
     ArgumentError,
     CorpusError,
@@ -83,6 +85,7 @@ __all__ = [
     "PatternError",
     "PretokenCounts",
     "Ragged",
+    "ShownTokens",
     "SourceError",
     "SourceIsDirectoryError",
     "SourceNotFoundError",

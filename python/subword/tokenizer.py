@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from subword import _core
 from subword.decoders import Decoder, decode_tokens
+from subword.display import ShownTokens, facts_as_html
 from subword.errors import (
     ArgumentError,
     UnknownTokenError,
@@ -206,6 +207,19 @@ class Tokenizer:
             list(zip(starts, ends, strict=True)),
             list(zip(firsts, lasts, strict=True)),
         )
+
+    def show(self, text: TextLike, *, special: Special = "recognize") -> ShownTokens:
+        """Give the tokens of a text in colours, for a notebook or terminal. Raises as ``encode``.
+
+        Examples:
+            >>> from subword import BPETokenizer
+            >>> BPETokenizer({0: b"a", 1: b"b", 2: b" ", 3: b"ab"}, [(b"a", b"b")]).show("ab ba")
+            ab|·|b|a|
+        """
+        encoding = self.encode_spans(text, special=special)
+        data = text.encode() if isinstance(text, str) else text
+        tokens = {token_id: self.token_bytes(token_id) for token_id in encoding.ids}
+        return ShownTokens(data, encoding, tokens, frozenset(self.special_tokens.values()))
 
     def count_tokens(self, text: TextLike, *, special: Special = "recognize") -> int:
         """Give the number of ids of a text, without a list of them. Raises as ``encode``."""
@@ -408,6 +422,17 @@ class Tokenizer:
             f"{len(self.merges)} merges, {len(self.special_tokens)} special tokens, "
             f"pattern={pattern!r:.60})"
         )
+
+    def _repr_html_(self) -> str:
+        """Give the kind and the sizes to a notebook."""
+        facts = {
+            "model": type(self.model).__name__,
+            "vocab_size": f"{self.vocab_size:,}",
+            "merges": f"{len(self.merges):,}",
+            "special tokens": ", ".join(list(self.special_tokens)[:8]) or "none",
+            "pattern": pattern_name(self.pattern) or " | ".join(self.pattern),
+        }
+        return facts_as_html(type(self).__name__, facts)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the data; the kernels are compiled anew."""

@@ -95,10 +95,10 @@ def characters(text: str) -> dict[str, Any]:
 
 
 def bytes_checked(data: bytes) -> dict[str, Any]:
-    """Say which parts of a byte string are UTF-8, and what is wrong with the others.
+    r"""Say which parts of a byte string are UTF-8, and what is wrong with the others.
 
     Examples:
-        >>> [part["problem"] for part in bytes_checked(b"a\\xff")["parts"]]
+        >>> [part["problem"] for part in bytes_checked(b"a\xff")["parts"]]
         [None, 'invalid start byte']
     """
     parts: list[dict[str, Any]] = []

@@ -112,9 +112,9 @@ def choice_of(body: dict[str, Any], name: str, allowed: Sequence[str]) -> str:
 def _text(value: object, name: str, limit: int) -> str:
     if not isinstance(value, str):
         raise HTTPException(_MALFORMED, f"{name} is {type(value).__name__}; expected a string")
-    text = replace_surrogates(value)
+    text = str(replace_surrogates(value))
     _check_size(name, len(text.encode()), limit)
-    return str(text)
+    return text
 
 
 def _integer(value: object, name: str, low: int, high: int) -> int:
@@ -134,7 +134,9 @@ def _list(body: dict[str, Any], name: str, most: int) -> list[object]:
     if not isinstance(values, list):
         raise HTTPException(_MALFORMED, f"{name} is {type(values).__name__}; expected a list")
     if len(values) > most:
-        raise HTTPException(_TOO_LARGE, f"{name} has {len(values)} entries; at most {most} are taken")
+        raise HTTPException(
+            _TOO_LARGE, f"{name} has {len(values)} entries; at most {most} are taken"
+        )
     return values
 
 

@@ -49,8 +49,7 @@ def make_entry(name: str, tokenizer: Tokenizer) -> Entry:
 
 
 def unique_names(paths: Iterable[Path]) -> list[str]:
-    """Name files by their stem; by their folder where the stem says nothing; with a number where
-    that is taken.
+    """Name files by their stem, or by their folder where that says nothing; no name twice.
 
     Examples:
         >>> unique_names([Path("gpt2/tokenizer.json"), Path("a/mine.json"), Path("b/mine.yaml")])
