@@ -28,7 +28,7 @@ from subword.playground.routes import ANSWERS, Answer
 __all__ = ["create_app"]
 
 MAX_WORKING: Final = 4
-MAX_WAITING: Final = 64
+MAX_WAITING: Final = 16
 """Requests that work and that wait; more are told to come back."""
 
 _REFUSED: Final = 422
@@ -94,6 +94,9 @@ def _posted(answer: Answer, entries: Sequence[Entry], limiter: CapacityLimiter) 
 
     async def handle(request: Request) -> Response:
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
+            # Taken off the line: an answer that overtakes its request is lost with it.
+            async for _ in request.stream():
+                pass
             raise HTTPException(503, "too many requests at once; try again", {"retry-after": "1"})
         body = await read_json(request)
         work = partial(_answered, answer, entries, body)

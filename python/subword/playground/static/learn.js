@@ -55,8 +55,14 @@ export function setUpLearn(app) {
   const tree = new WordTree(app, () => lesson);
 
   async function train() {
-    const asked = { ...lesson };
-    trace = await post("/api/learn", asked);
+    if (!lesson.text.trim()) {
+      trace = null;
+      player.load(0, 0);
+      fill(byId("step"), make("p", { class: "note" }, t("nothing_yet")));
+      tree.refresh();
+      return;
+    }
+    trace = await post("/api/learn", lesson);
     app.problem(null);
     player.load(trace.steps.length, Number(state.step) || 0);
     tree.refresh();

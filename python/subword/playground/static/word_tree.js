@@ -49,7 +49,7 @@ export class WordTree {
       this.#say(t("no_tree"));
       return;
     }
-    if (!state.word) {
+    if (!state.word || (!chosen && !lesson.text.trim())) {
       this.#say("");
       return;
     }
