@@ -135,6 +135,7 @@ export class Flow {
     });
     element.at = at;
     appendPieces(element, own ? bytes.subarray(starts[at], ends[at]) : fromHex(tokens[id] ?? ""));
+    name(element);
     parent.append(element);
     if (at === ids.length - 1 && ends[at] < bytes.length) {
       appendPieces(parent, bytes.subarray(ends[at]));
@@ -162,7 +163,7 @@ export class Flow {
     for (const old of this.#box.querySelectorAll(".t.on")) {
       old.classList.remove("on");
       old.removeAttribute("id");
-      old.removeAttribute("aria-label");
+      name(old);
       old.setAttribute("aria-selected", "false");
     }
     this.#active = at;
@@ -172,7 +173,7 @@ export class Flow {
       element.id = `${this.#box.id}-active`;
       element.setAttribute("aria-selected", "true");
       element.setAttribute("aria-label", t("token_label", {
-        token: element.textContent.slice(0, 60),
+        token: element.textContent.slice(0, 60).trim() || t("blank"),
         id: this.#model.ids[at],
         at: number(at + 1),
       }));
@@ -233,6 +234,12 @@ export class Flow {
     }
     return best;
   }
+}
+
+/** Name a token for those who hear the page: by its text, or as a space where that is all. */
+function name(element) {
+  if (element.textContent.trim()) element.removeAttribute("aria-label");
+  else element.setAttribute("aria-label", t("blank"));
 }
 
 /** Cut tokens into blocks, at ends of lines where there are any. */

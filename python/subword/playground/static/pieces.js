@@ -90,10 +90,10 @@ function appendText(parent, text) {
       parent.append(make("span", { class: "s" }, " "));
     } else if (char === "\n") {
       flush();
-      parent.append(make("span", { class: "g", "aria-hidden": "true" }, "↵"), "\n");
+      parent.append(make("span", { class: "g" }, "↵"), "\n");
     } else if (char === "\t") {
       flush();
-      parent.append(make("span", { class: "g", "aria-hidden": "true" }, "→"), "\t");
+      parent.append(make("span", { class: "g" }, "→"), "\t");
     } else if (code === 0x200d && PICTURE.test(previous) && PICTURE.test(characters[at + 1] ?? "")) {
       plain += char;
     } else if (UNSEEN.test(char) || (code >= 0xfe00 && code <= 0xfe0f && !previous)) {
