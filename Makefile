@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # The pinned peers are oracles of tests/peers; a machine that cannot have them skips those.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv build demo test lint format bench clean
+.PHONY: help venv build demo test lint format bench pictures chromium clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,22 @@ $(VENV)/.peers: $(VENV)/.built
 demo: build ## train, save, reload, encode and decode on the Python library's own sources
 	$(BIN)/python -m examples.demo
 
-test: $(VENV)/.peers ## run every test
+$(VENV)/.browser: $(VENV)/.built
+	$(BIN)/python -m pip install --quiet --group browser
+	@touch $@
+
+# Debian's, and only where root can have it; elsewhere the tests in tests/browser say that they
+# were skipped, and why.
+chromium: ## install the browser that tests/browser drives
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| command -v google-chrome >/dev/null || [ -n "$$SUBWORD_CHROMIUM" ]; then exit 0; \
+	elif ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then \
+		echo "no Chromium, and only root on Debian installs it here: tests/browser is skipped"; \
+	else (apt-get update && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y --no-install-recommends chromium fonts-dejavu-core) >/dev/null 2>&1 \
+		|| echo "apt-get could not install Chromium: tests/browser is skipped"; fi
+
+test: $(VENV)/.peers $(VENV)/.browser ## run every test
 	cargo test --quiet --release
 	$(BIN)/python -m pytest -q -n auto
 
@@ -50,6 +65,9 @@ format: build ## write what lint checks
 
 bench: build ## measure against the peers (see docs/performance.md)
 	$(BIN)/python -m benchmarks
+
+pictures: $(VENV)/.browser ## draw docs/pictures from the real page
+	$(BIN)/python -m examples.playground_pictures
 
 clean:
 	rm -rf $(VENV) target dist

@@ -30,6 +30,7 @@ models            what a tokenizer knows, as data
 padding           how the rows of a batch are cut and filled up: data
 sandbox           Jinja for templates from strangers
 chat              messages to text
+display           tokens as people see them: terminal and notebook
 stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 shards            ids to files that training frameworks read, one module a format
@@ -40,6 +41,7 @@ formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
 downloads         corpora of a course, fetched and checked
 trace             every algorithm step by step, for people
+playground        a page that shows what tokenizers do
 cli               the command line, one module a subcommand
 """
 
@@ -49,6 +51,7 @@ from subword import errors, shards, trace
 from subword.compression import Compression
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
+from subword.display import ShownTokens
 from subword.errors import (
     ArgumentError,
     BadRecordsWarning,
@@ -122,6 +125,7 @@ __all__ = [
     "PretokenCounts",
     "Ragged",
     "ResumeError",
+    "ShownTokens",
     "SourceError",
     "SourceIsDirectoryError",
     "SourceNotFoundError",

@@ -18,6 +18,7 @@ from subword import _core
 from subword.chat import ChatTemplate, render_chat
 from subword.compression import Compression, measure
 from subword.decoders import Decoder, decode_tokens
+from subword.display import ShownTokens, facts_as_html
 from subword.errors import (
     ArgumentError,
     UnknownTokenError,
@@ -229,6 +230,19 @@ class Tokenizer:
         if isinstance(text, str) and is_replacing(errors):
             char_spans = spans_as_given(text, char_spans)
         return Encoding(ids.tolist(), list(zip(starts, ends, strict=True)), char_spans)
+
+    def show(self, text: TextLike, *, special: Special = "recognize") -> ShownTokens:
+        """Give the tokens of a text in colours, for a notebook or terminal. Raises as ``encode``.
+
+        Examples:
+            >>> from subword import BPETokenizer
+            >>> BPETokenizer({0: b"a", 1: b"b", 2: b" ", 3: b"ab"}, [(b"a", b"b")]).show("ab ba")
+            ab|·|b|a|
+        """
+        encoding = self.encode_spans(text, special=special)
+        data = text.encode() if isinstance(text, str) else text
+        tokens = {token_id: self.token_bytes(token_id) for token_id in encoding.ids}
+        return ShownTokens(data, encoding, tokens, frozenset(self.special_tokens.values()))
 
     def nbest(
         self, text: TextLike, n: int, *, special: Special = "recognize"
@@ -606,6 +620,17 @@ class Tokenizer:
             f"{len(self.merges)} merges, {len(self.special_tokens)} special tokens, "
             f"pattern={pattern!r:.60})"
         )
+
+    def _repr_html_(self) -> str:
+        """Give the kind and the sizes to a notebook."""
+        facts = {
+            "model": type(self.model).__name__,
+            "vocab_size": f"{self.vocab_size:,}",
+            "merges": f"{len(self.merges):,}",
+            "special tokens": ", ".join(list(self.special_tokens)[:8]) or "none",
+            "pattern": pattern_name(self.pattern) or " | ".join(self.pattern),
+        }
+        return facts_as_html(type(self).__name__, facts)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the data; the kernels are compiled anew."""

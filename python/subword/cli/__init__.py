@@ -15,6 +15,7 @@ from subword.cli import (
     download,
     encode,
     inspect,
+    playground,
     tokenize,
     trace,
     train,
@@ -60,6 +61,7 @@ app.command("inspect")(guarded(inspect.run))
 app.command("truncate")(guarded(truncate.run))
 app.command("download")(guarded(download.run))
 app.add_typer(trace.app, name="trace")
+app.command("playground")(guarded(playground.run))
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from subword.cli.count import pattern_json
 from subword.cli.options import (
@@ -33,8 +32,7 @@ from subword.tokenizer import Tokenizer
 
 __all__ = ["longest_tokens", "run"]
 
-_SHOWN_IDS = 400
-_STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
+_SHOWN_BYTES = 6_400
 
 
 def run(
@@ -74,7 +72,7 @@ def run(
         print_table("longest tokens", ("id", "bytes", "token"), rows3)
     if data is not None:
         print_rows((name.replace("_", " ").removeprefix("n "), v) for name, v in on_text.items())
-        print_rich(_coloured(tok, data))
+        print_rich(tok.show(data[:_SHOWN_BYTES]))
 
 
 def longest_tokens(tok: Tokenizer, n: int) -> list[tuple[int, bytes]]:
@@ -113,14 +111,3 @@ def _on_text(tok: Tokenizer, data: bytes) -> dict[str, Any]:
         "bytes_per_token": round(len(data) / n_tokens, 3) if n_tokens else None,
         "mb_per_second": round(len(data) / 1e6 / seconds, 1) if seconds else None,
     }
-
-
-def _coloured(tok: Tokenizer, data: bytes) -> Text:
-    """Give the first tokens with their borders in colour, or as bars where there is none."""
-    line = Text()
-    start = data[: 16 * _SHOWN_IDS]
-    for at, token_id in enumerate(tok.encode_array(start)[:_SHOWN_IDS].tolist()):
-        token = tok.token_bytes(token_id)
-        line.append(token.decode("utf-8", "backslashreplace"), _STYLES[at % len(_STYLES)])
-        line.append("|", "dim")
-    return line
