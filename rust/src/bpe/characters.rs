@@ -10,8 +10,12 @@ use super::long::{Long, merge_long, merge_with_dropout};
 use super::vocabulary::{NO_ID, PairTable, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, last_code_point, shown};
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 use crate::special::SpecialTokens;
 use crate::unigram::Random;
+
+/// Bytes between two looks at the stop flag.
+const BYTES_A_CHECK: usize = 1 << 16;
 
 /// Buffers of more symbols than this are given back after use.
 const KEEP: usize = 1 << 20;
@@ -195,18 +199,29 @@ impl CharacterBpe {
     /// # Errors
     ///
     /// `UnencodableText` for an unknown character, without an unknown token; `Argument` for
-    /// 4 GiB or more; `Memory`.
-    pub fn encode(&self, pretoken: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    /// 4 GiB or more; `Memory`, `Interrupted`.
+    pub fn encode(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         if let Some(id) = self.whole(pretoken) {
             ids.push(id);
             return Ok(());
         }
+        let mut check_at = 0;
         for segment in self.segments(pretoken) {
+            if segment.start >= check_at {
+                control.check()?;
+                check_at = segment.start + BYTES_A_CHECK;
+            }
             match segment.user_defined {
                 Some(id) => ids.push(id),
                 None => {
                     let text = pretoken.get(segment.start..segment.end).unwrap_or_default();
-                    self.encode_segment(text, segment.start, scratch, ids)?;
+                    self.encode_segment(text, segment.start, scratch, ids, control)?;
                 }
             }
         }
@@ -225,13 +240,19 @@ impl CharacterBpe {
         pretoken: &[u8],
         scratch: &mut Scratch,
         out: &mut Vec<Spanned>,
+        control: &Control,
     ) -> Result<()> {
         let n_bytes = check_length(pretoken)?;
         if let Some(id) = self.whole(pretoken) {
             out.push((id, 0, n_bytes));
             return Ok(());
         }
+        let mut check_at = 0;
         for segment in self.segments(pretoken) {
+            if segment.start >= check_at {
+                control.check()?;
+                check_at = segment.start + BYTES_A_CHECK;
+            }
             let (start, end) = (segment.start as u32, segment.end as u32);
             if let Some(id) = segment.user_defined {
                 out.push((id, start, end));
@@ -239,8 +260,12 @@ impl CharacterBpe {
             }
             let text = pretoken.get(segment.start..segment.end).unwrap_or_default();
             self.read(text, segment.start, scratch)?;
-            scratch.long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
-            merge_long(&mut scratch.long, &self.pairs)?;
+            scratch.long.begin(
+                scratch.symbols.iter().map(|&symbol| Ok(symbol)),
+                &self.pairs,
+                control,
+            )?;
+            merge_long(&mut scratch.long, &self.pairs, control)?;
             self.give_spans(scratch, end, out);
             scratch.release();
         }
@@ -263,16 +288,22 @@ impl CharacterBpe {
         ids: &mut Vec<u32>,
         p: f64,
         seed: u64,
+        control: &Control,
     ) -> Result<()> {
         if !(0.0..=1.0).contains(&p) {
             let message = format!("dropout is {p}; expected a probability from 0 to 1");
             return Err(Error::new(Kind::Argument, message));
         }
         if p == 0.0 {
-            return self.encode(pretoken, scratch, ids);
+            return self.encode(pretoken, scratch, ids, control);
         }
         let mut random = Random::new(seed);
+        let mut check_at = 0;
         for segment in self.segments(pretoken) {
+            if segment.start >= check_at {
+                control.check()?;
+                check_at = segment.start + BYTES_A_CHECK;
+            }
             if let Some(id) = segment.user_defined {
                 ids.push(id);
                 continue;
@@ -280,7 +311,7 @@ impl CharacterBpe {
             let text = pretoken.get(segment.start..segment.end).unwrap_or_default();
             let is_plain = self.read(text, segment.start, scratch)?;
             let long = &mut scratch.long;
-            long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
+            long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs, control)?;
             merge_with_dropout(long, &self.pairs, p, &mut random)?;
             let n_before = ids.len();
             long.finish(ids);
@@ -301,17 +332,18 @@ impl CharacterBpe {
         start: usize,
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
         let is_plain = self.read(segment, start, scratch)?;
         let n_before = ids.len();
-        self.merge(scratch, ids)?;
+        self.merge(scratch, ids, control)?;
         self.settle(is_plain, n_before, ids);
         scratch.release();
         Ok(())
     }
 
     /// Append what the symbols of `scratch` merge to.
-    fn merge(&self, scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+    fn merge(&self, scratch: &mut Scratch, out: &mut Vec<u32>, control: &Control) -> Result<()> {
         let symbols = scratch.symbols.as_slice();
         let mut short = [0; SHORT];
         match short.get_mut(..symbols.len()) {
@@ -322,8 +354,12 @@ impl CharacterBpe {
                 out.extend(short.iter().take(n));
             }
             None => {
-                scratch.long.begin(symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
-                merge_long(&mut scratch.long, &self.pairs)?;
+                scratch.long.begin(
+                    symbols.iter().map(|&symbol| Ok(symbol)),
+                    &self.pairs,
+                    control,
+                )?;
+                merge_long(&mut scratch.long, &self.pairs, control)?;
                 scratch.long.finish(out);
             }
         }
@@ -339,7 +375,7 @@ impl CharacterBpe {
     ) -> Result<()> {
         scratch.symbols.clear();
         scratch.symbols.extend(symbols);
-        self.merge(scratch, out)
+        self.merge(scratch, out, &Control::default())
     }
 
     /// Read a segment as symbols; whether all of them are ids.

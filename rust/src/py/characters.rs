@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::to_py_err;
+use super::border::{run_sized, to_py_err};
 use super::unigram::parse_kind;
 use crate::bpe::characters::{self, Options, Scratch, Spanned};
 use crate::bpe::vocabulary::Vocabulary;
@@ -85,17 +85,19 @@ impl CharacterBpe {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut Scratch::default(), &mut ids).map(|()| ids)
+            self.model.encode(&pretoken, &mut Scratch::default(), &mut ids, control).map(|()| ids)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut Scratch::default(), &mut spans).map(|()| spans)
+            self.model
+                .encode_spans(&pretoken, &mut Scratch::default(), &mut spans, control)
+                .map(|()| spans)
         })
     }
 
@@ -107,9 +109,11 @@ impl CharacterBpe {
         p: f64,
         seed: u64,
     ) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
-            self.model.encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, seed).map(|()| ids)
+            self.model
+                .encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, seed, control)
+                .map(|()| ids)
         })
     }
 
@@ -155,17 +159,17 @@ impl Words {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut ids).map(|()| ids)
+            self.model.encode(&pretoken, &mut ids, control).map(|()| ids)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut spans).map(|()| spans)
+            self.model.encode_spans(&pretoken, &mut spans, control).map(|()| spans)
         })
     }
 }
@@ -209,17 +213,17 @@ impl Characters {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut ids).map(|()| ids)
+            self.model.encode(&pretoken, &mut ids, control).map(|()| ids)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut spans).map(|()| spans)
+            self.model.encode_spans(&pretoken, &mut spans, control).map(|()| spans)
         })
     }
 }
