@@ -35,7 +35,7 @@ from subword.special_tokens import TokenFlags, assign_ids, check_roles, check_sp
 from subword.stream_decoder import StreamDecoder
 from subword.surrogates import Errors, checked, checked_parts, is_replacing, spans_as_given
 from subword.templates import Template
-from subword.types import Encoding, Ragged, TextLike, TokenId
+from subword.types import Encoding, Ragged, Span, TextLike, TokenId
 
 __all__ = ["Special", "Tokenizer"]
 
@@ -225,11 +225,11 @@ class Tokenizer:
         U+FFFD that it is encoded as; two that are a pair are two characters and four bytes.
         """
         ids, *columns = self._kernel.encode_spans(checked(text, errors), special)
-        starts, ends, firsts, lasts = (column.tolist() for column in columns)
-        char_spans = list(zip(firsts, lasts, strict=True))
+        starts, ends, firsts, lasts = columns
+        char_spans = _pairs(firsts, lasts)
         if isinstance(text, str) and is_replacing(errors):
             char_spans = spans_as_given(text, char_spans)
-        return Encoding(ids.tolist(), list(zip(starts, ends, strict=True)), char_spans)
+        return Encoding(ids.tolist(), _pairs(starts, ends), char_spans)
 
     def show(self, text: TextLike, *, special: Special = "recognize") -> ShownTokens:
         """Give the tokens of a text in colours, for a notebook or terminal. Raises as ``encode``.
@@ -654,6 +654,18 @@ def _added_token(
         flags.single_word,
         flags.control,
     )
+
+
+_PAIRS_AT_ONCE = 1 << 18
+
+
+def _pairs(starts: npt.NDArray[np.uint64], ends: npt.NDArray[np.uint64]) -> list[Span]:
+    """Give the rows as tuples; some at a time, so that Ctrl-C need not wait for all of them."""
+    pairs: list[Span] = []
+    for at in range(0, len(starts), _PAIRS_AT_ONCE):
+        part = slice(at, at + _PAIRS_AT_ONCE)
+        pairs.extend(zip(starts[part].tolist(), ends[part].tolist(), strict=True))
+    return pairs
 
 
 def _stream_ids(stream: _core.TextStream, parts: Iterable[TextLike]) -> Iterator[TokenId]:

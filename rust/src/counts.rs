@@ -9,10 +9,13 @@ use std::hash::BuildHasher;
 use crate::error::{Error, Kind, Result};
 use crate::key::{Key, KeyHash, prefetch};
 use crate::memory::ask_for_huge_pages;
-use crate::parallel::Control;
+use crate::parallel::{Control, sort_by};
 use crate::runs::{Merge, RunWriter};
 use crate::special::SpecialTokens;
 use crate::split::Splitter;
+
+/// Rows between two looks at the stop flag.
+const ROWS_A_CHECK: usize = 1 << 14;
 
 /// Pre-tokens probed together, so that their cache misses overlap.
 const PROBES: usize = 32;
@@ -113,7 +116,7 @@ impl Counter {
             splitter.split(segment, control, &mut |ends| {
                 control.check()?;
                 for ends in ends.chunks(PROBES) {
-                    from = self.add_batch(segment, from, ends, position)?;
+                    from = self.add_batch(segment, from, ends, position, control)?;
                 }
                 Ok(())
             })
@@ -127,6 +130,7 @@ impl Counter {
         from: usize,
         ends: &[usize],
         position: u64,
+        control: &Control,
     ) -> Result<usize> {
         let mut probes = [(Key::default(), 0u64, 0usize); PROBES];
         let mut start = from;
@@ -145,7 +149,7 @@ impl Counter {
             if key.is_none() {
                 self.add_long(text.get(start..end).unwrap_or_default(), 1, first_seen)?;
             } else {
-                self.add_inline(key, hash, 1, first_seen)?;
+                self.add_inline(key, hash, 1, first_seen, control)?;
             }
             start = end;
         }
@@ -153,7 +157,14 @@ impl Counter {
     }
 
     #[inline(always)]
-    fn add_inline(&mut self, key: Key, hash: u64, count: u64, first_seen: u64) -> Result<()> {
+    fn add_inline(
+        &mut self,
+        key: Key,
+        hash: u64,
+        count: u64,
+        first_seen: u64,
+        control: &Control,
+    ) -> Result<()> {
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -166,7 +177,11 @@ impl Counter {
             if slot.key.is_none() {
                 *slot = Slot { key, count, first_seen };
                 self.n_used += 1;
-                return if 2 * self.n_used > self.slots.len() { self.make_room() } else { Ok(()) };
+                return if 2 * self.n_used > self.slots.len() {
+                    self.make_room(control)
+                } else {
+                    Ok(())
+                };
             }
             at += 1;
         }
@@ -174,15 +189,15 @@ impl Counter {
 
     /// Grow, or where the limit forbids it fill up to three quarters and then write a run.
     #[cold]
-    fn make_room(&mut self) -> Result<()> {
+    fn make_room(&mut self, control: &Control) -> Result<()> {
         let wanted = 4 * self.n_used.next_power_of_two();
-        let Some(spill) = &self.spill else { return self.grow(wanted) };
+        let Some(spill) = &self.spill else { return self.grow(wanted, control) };
         // While it grows, the old table is there beside the new one.
         let n_fitting = spill.max_bytes.saturating_sub(self.long_memory()) / size_of::<Slot>();
         let free = n_fitting.saturating_sub(self.slots.len());
         let largest = free.checked_ilog2().map_or(0, |bits| 1 << bits);
         if largest > self.slots.len() {
-            return self.grow(wanted.min(largest));
+            return self.grow(wanted.min(largest), control);
         }
         if 4 * self.n_used > 3 * self.slots.len() { self.write_run() } else { Ok(()) }
     }
@@ -253,10 +268,13 @@ impl Counter {
         Ok(())
     }
 
-    fn grow(&mut self, n_slots: usize) -> Result<()> {
+    fn grow(&mut self, n_slots: usize, control: &Control) -> Result<()> {
         let old = std::mem::replace(&mut self.slots, empty_slots(n_slots)?);
         let mask = self.slots.len() - 1;
-        for slot in old.into_iter().filter(|slot| !slot.key.is_none()) {
+        for (at, slot) in old.into_iter().filter(|slot| !slot.key.is_none()).enumerate() {
+            if at.is_multiple_of(ROWS_A_CHECK) {
+                control.check()?;
+            }
             let mut at = self.hash.of(slot.key) as usize & mask;
             while !self.slots[at & mask].key.is_none() {
                 at += 1;
@@ -300,9 +318,14 @@ impl Counter {
     /// # Errors
     ///
     /// `CountOverflow`, `Memory`.
-    pub fn merge(&mut self, other: &Self) -> Result<()> {
-        for slot in other.slots.iter().filter(|slot| !slot.key.is_none()) {
-            self.add_inline(slot.key, self.hash.of(slot.key), slot.count, slot.first_seen)?;
+    pub fn merge(&mut self, other: &Self, control: &Control) -> Result<()> {
+        let used = other.slots.iter().filter(|slot| !slot.key.is_none());
+        for (at, slot) in used.enumerate() {
+            if at.is_multiple_of(ROWS_A_CHECK) {
+                control.check()?;
+            }
+            let hash = self.hash.of(slot.key);
+            self.add_inline(slot.key, hash, slot.count, slot.first_seen, control)?;
         }
         for long in &other.long {
             let pretoken = other.long_bytes.get(long.start..long.start + long.n_bytes);
@@ -316,7 +339,7 @@ impl Counter {
     /// # Errors
     ///
     /// `Memory`.
-    pub fn finish(self) -> Result<CountTable> {
+    pub fn finish(self, control: &Control) -> Result<CountTable> {
         let Self { slots, long, long_bytes, n_used, .. } = self;
         let mut rows: Vec<(Row, u64, u64)> = Vec::new();
         rows.try_reserve_exact(n_used + long.len())?;
@@ -325,12 +348,16 @@ impl Counter {
         drop(slots);
         rows.extend(long.iter().map(|l| (Row::Long(l.start, l.n_bytes), l.count, l.first_seen)));
         drop(long);
-        rows.sort_unstable_by(|(x, ..), (y, ..)| {
+        let order = |(x, ..): &(Row, u64, u64), (y, ..): &(Row, u64, u64)| {
             x.with(&long_bytes, |x| y.with(&long_bytes, |y| x.cmp(y)))
-        });
+        };
+        sort_by(&mut rows, &order, control)?;
         let mut table = CountTable::default();
         table.reserve(rows.len())?;
-        for (row, count, first_seen) in rows {
+        for (at, (row, count, first_seen)) in rows.into_iter().enumerate() {
+            if at.is_multiple_of(ROWS_A_CHECK) {
+                control.check()?;
+            }
             row.with(&long_bytes, |pretoken| table.push(pretoken, count, first_seen))?;
         }
         Ok(table)

@@ -6,6 +6,7 @@ use crate::bpe::characters::{CharacterBpe, Scratch as CharacterScratch};
 use crate::bpe::encode::{Bpe, Scratch as BpeScratch};
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 use crate::unigram::{Random, Scratch as UnigramScratch, Unigram};
 use crate::wordpiece::encode::WordPiece;
 use crate::words::{Characters, Words};
@@ -56,15 +57,21 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// `UnencodableText`, `Memory`.
-    pub fn encode(&self, pretoken: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    /// `UnencodableText`, `Memory`, `Interrupted`.
+    pub fn encode(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         match self {
-            Self::Bpe(bpe) => bpe.encode(pretoken, &mut scratch.bpe, ids),
-            Self::WordPiece(wordpiece) => wordpiece.encode(pretoken, ids),
-            Self::Unigram(unigram) => unigram.encode(pretoken, &mut scratch.unigram, ids),
-            Self::CharacterBpe(bpe) => bpe.encode(pretoken, &mut scratch.characters, ids),
-            Self::Words(words) => words.encode(pretoken, ids),
-            Self::Characters(characters) => characters.encode(pretoken, ids),
+            Self::Bpe(bpe) => bpe.encode(pretoken, &mut scratch.bpe, ids, control),
+            Self::WordPiece(wordpiece) => wordpiece.encode(pretoken, ids, control),
+            Self::Unigram(unigram) => unigram.encode(pretoken, &mut scratch.unigram, ids, control),
+            Self::CharacterBpe(bpe) => bpe.encode(pretoken, &mut scratch.characters, ids, control),
+            Self::Words(words) => words.encode(pretoken, ids, control),
+            Self::Characters(characters) => characters.encode(pretoken, ids, control),
         }
     }
 
@@ -81,11 +88,14 @@ impl Model {
         ids: &mut Vec<u32>,
         p: f64,
         random: &mut Random,
+        control: &Control,
     ) -> Result<()> {
         match self {
-            Self::Bpe(bpe) => bpe.encode_with_dropout(pretoken, &mut scratch.bpe, ids, p, random),
+            Self::Bpe(bpe) => {
+                bpe.encode_with_dropout(pretoken, &mut scratch.bpe, ids, p, random, control)
+            }
             Self::CharacterBpe(bpe) => {
-                bpe.encode_with_dropout(pretoken, &mut scratch.characters, ids, p, random)
+                bpe.encode_with_dropout(pretoken, &mut scratch.characters, ids, p, random, control)
             }
             _ => Err(Error::new(
                 Kind::Argument,
@@ -98,18 +108,19 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// `UnencodableText`, `Memory`.
+    /// `UnencodableText`, `Memory`, `Interrupted`.
     pub fn encode_spans(
         &self,
         pretoken: &[u8],
         scratch: &mut Scratch,
         out: &mut Vec<TokenSpan>,
+        control: &Control,
     ) -> Result<()> {
         match self {
             Self::Bpe(bpe) => {
                 let mut ids = std::mem::take(&mut scratch.ids);
                 ids.clear();
-                bpe.encode(pretoken, &mut scratch.bpe, &mut ids)?;
+                bpe.encode(pretoken, &mut scratch.bpe, &mut ids, control)?;
                 let mut at = 0;
                 for &id in &ids {
                     let n_bytes = bpe.vocabulary().token(id).map_or(0, <[u8]>::len) as u32;
@@ -119,11 +130,15 @@ impl Model {
                 scratch.ids = ids;
                 Ok(())
             }
-            Self::WordPiece(wordpiece) => wordpiece.encode_spans(pretoken, out),
-            Self::Unigram(unigram) => unigram.encode_spans(pretoken, &mut scratch.unigram, out),
-            Self::CharacterBpe(bpe) => bpe.encode_spans(pretoken, &mut scratch.characters, out),
-            Self::Words(words) => words.encode_spans(pretoken, out),
-            Self::Characters(characters) => characters.encode_spans(pretoken, out),
+            Self::WordPiece(wordpiece) => wordpiece.encode_spans(pretoken, out, control),
+            Self::Unigram(unigram) => {
+                unigram.encode_spans(pretoken, &mut scratch.unigram, out, control)
+            }
+            Self::CharacterBpe(bpe) => {
+                bpe.encode_spans(pretoken, &mut scratch.characters, out, control)
+            }
+            Self::Words(words) => words.encode_spans(pretoken, out, control),
+            Self::Characters(characters) => characters.encode_spans(pretoken, out, control),
         }
     }
 

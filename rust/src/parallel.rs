@@ -55,6 +55,38 @@ pub fn n_threads(wanted: Option<usize>) -> Result<usize> {
     }
 }
 
+/// Items that are sorted without a look at the stop flag.
+const SORTED_AT_ONCE: usize = 1 << 17;
+
+/// Sort, such that the caller can stop it.
+///
+/// # Errors
+///
+/// `Interrupted`.
+pub fn sort<T: Ord>(items: &mut [T], control: &Control) -> Result<()> {
+    sort_by(items, &|a, b| a.cmp(b), control)
+}
+
+/// As `sort`, in an order of its own; equal items come in any order.
+///
+/// # Errors
+///
+/// `Interrupted`.
+pub fn sort_by<T>(
+    items: &mut [T],
+    order: &impl Fn(&T, &T) -> std::cmp::Ordering,
+    control: &Control,
+) -> Result<()> {
+    control.check()?;
+    if items.len() <= SORTED_AT_ONCE {
+        items.sort_unstable_by(order);
+        return Ok(());
+    }
+    let (lower, _, upper) = items.select_nth_unstable_by(items.len() / 2, order);
+    sort_by(lower, order, control)?;
+    sort_by(upper, order, control)
+}
+
 /// Do the items of `0..n_items` on threads of their own, each with one of `states`.
 ///
 /// Items are handed out in order, one at a time; `work` gives its state and the item.

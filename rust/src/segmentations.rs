@@ -64,7 +64,14 @@ pub fn sample(
                 Part::Added(id) => push(&mut ids, id),
                 Part::Pretoken(pretoken) => {
                     ids.try_reserve(pretoken.len())?;
-                    model.encode_with_dropout(pretoken, &mut scratch, &mut ids, p, &mut random)
+                    model.encode_with_dropout(
+                        pretoken,
+                        &mut scratch,
+                        &mut ids,
+                        p,
+                        &mut random,
+                        control,
+                    )
                 }
             })?;
         }

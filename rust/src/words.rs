@@ -4,8 +4,12 @@ use crate::bpe::characters::{Spanned, byte_token};
 use crate::bpe::vocabulary::{NO_ID, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, shown};
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 use crate::special::{SpecialToken, SpecialTokens};
 use crate::unigram::{Piece, PieceKind};
+
+/// Bytes between two looks at the stop flag.
+const BYTES_A_CHECK: usize = 1 << 16;
 
 /// What `▁` is in UTF-8: sentencepiece's space.
 const SPACE: &[u8] = "▁".as_bytes();
@@ -77,8 +81,8 @@ impl Words {
     /// # Errors
     ///
     /// `UnencodableText` for an unknown word, without an unknown token.
-    pub fn encode(&self, pretoken: &[u8], ids: &mut Vec<u32>) -> Result<()> {
-        self.each(pretoken, |id, _, _| ids.push(id))
+    pub fn encode(&self, pretoken: &[u8], ids: &mut Vec<u32>, control: &Control) -> Result<()> {
+        self.each(pretoken, control, |id, _, _| ids.push(id))
     }
 
     /// Append the tokens of one pre-token with the bytes of each.
@@ -86,15 +90,30 @@ impl Words {
     /// # Errors
     ///
     /// Those of `encode`; `Argument` for 4 GiB or more.
-    pub fn encode_spans(&self, pretoken: &[u8], out: &mut Vec<Spanned>) -> Result<()> {
+    pub fn encode_spans(
+        &self,
+        pretoken: &[u8],
+        out: &mut Vec<Spanned>,
+        control: &Control,
+    ) -> Result<()> {
         check_length(pretoken)?;
-        spanned(out, |put| self.each(pretoken, put))
+        spanned(out, |put| self.each(pretoken, control, put))
     }
 
-    fn each(&self, pretoken: &[u8], give: impl FnMut(u32, usize, usize)) -> Result<()> {
+    fn each(
+        &self,
+        pretoken: &[u8],
+        control: &Control,
+        give: impl FnMut(u32, usize, usize),
+    ) -> Result<()> {
         let mut writer = Writer::new(&self.unknown, give);
+        let mut check_at = BYTES_A_CHECK;
         let mut start = 0;
         while start < pretoken.len() {
+            if start >= check_at {
+                control.check()?;
+                check_at = start + BYTES_A_CHECK;
+            }
             let rest = pretoken.get(start..).unwrap_or_default();
             let after = rest.get(1..).filter(|_| self.begins_at_space).unwrap_or_default();
             let n_bytes = memchr::memmem::find(after, SPACE).map_or(rest.len(), |at| at + 1);
@@ -172,8 +191,8 @@ impl Characters {
     /// # Errors
     ///
     /// `UnencodableText` for an unknown character, without an unknown token.
-    pub fn encode(&self, pretoken: &[u8], ids: &mut Vec<u32>) -> Result<()> {
-        self.each(pretoken, |id, _, _| ids.push(id))
+    pub fn encode(&self, pretoken: &[u8], ids: &mut Vec<u32>, control: &Control) -> Result<()> {
+        self.each(pretoken, control, |id, _, _| ids.push(id))
     }
 
     /// Append the tokens of one pre-token with the bytes of each.
@@ -181,13 +200,24 @@ impl Characters {
     /// # Errors
     ///
     /// Those of `encode`; `Argument` for 4 GiB or more.
-    pub fn encode_spans(&self, pretoken: &[u8], out: &mut Vec<Spanned>) -> Result<()> {
+    pub fn encode_spans(
+        &self,
+        pretoken: &[u8],
+        out: &mut Vec<Spanned>,
+        control: &Control,
+    ) -> Result<()> {
         check_length(pretoken)?;
-        spanned(out, |put| self.each(pretoken, put))
+        spanned(out, |put| self.each(pretoken, control, put))
     }
 
-    fn each(&self, pretoken: &[u8], give: impl FnMut(u32, usize, usize)) -> Result<()> {
+    fn each(
+        &self,
+        pretoken: &[u8],
+        control: &Control,
+        give: impl FnMut(u32, usize, usize),
+    ) -> Result<()> {
         let mut writer = Writer::new(&self.unknown, give);
+        let mut check_at = BYTES_A_CHECK;
         self.user_defined.cut(pretoken, |start, end, user_defined| {
             if let Some(id) = user_defined {
                 writer.known(id, start, end);
@@ -195,6 +225,10 @@ impl Characters {
             }
             let mut at = start;
             while at < end {
+                if at >= check_at {
+                    control.check()?;
+                    check_at = at + BYTES_A_CHECK;
+                }
                 let (code, n_bytes) = code_point_at(pretoken, at);
                 let id = match &self.table {
                     Some(table) => table.get(code),

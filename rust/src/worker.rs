@@ -147,10 +147,10 @@ impl<'a> Worker<'a> {
         steps.split(text, at_start, &mut pieces, control)?;
         let source = if pieces.changed { pieces.text.bytes.as_slice() } else { text };
         for (at, &(start, end)) in pieces.spans.iter().enumerate() {
-            if at % 1024 == 0 {
+            if at.is_multiple_of(1024) {
                 control.check()?;
             }
-            self.encode_pretoken(source, start, end, ids)?;
+            self.encode_pretoken(source, start, end, ids, control)?;
         }
         self.pieces = pieces;
         Ok(())
@@ -163,12 +163,13 @@ impl<'a> Worker<'a> {
         start: usize,
         end: usize,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
         let Some(memo) = &self.memo else { return Ok(()) };
         let probe = memo.key(text, start, end).map(|key| (key, memo.hash(key)));
         match probe {
             Some(probe) if memo.recall(probe, (text, start, end), ids) => Ok(()),
-            _ => self.encode_missed(text, start, end, probe.unwrap_or_default(), ids),
+            _ => self.encode_missed(text, start, end, probe.unwrap_or_default(), ids, control),
         }
     }
 
@@ -183,7 +184,7 @@ impl<'a> Worker<'a> {
         splitter.split(text, control, &mut |ends| {
             control.check()?;
             for ends in ends.chunks(PROBES) {
-                from = self.encode_batch(text, from, ends, ids)?;
+                from = self.encode_batch(text, from, ends, ids, control)?;
             }
             Ok(())
         })
@@ -196,6 +197,7 @@ impl<'a> Worker<'a> {
         from: usize,
         ends: &[usize],
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<usize> {
         let Some(memo) = &self.memo else { return Ok(from) };
         ids.try_reserve(PROBES * MOST_IDS)?;
@@ -215,7 +217,7 @@ impl<'a> Worker<'a> {
             let known = !probe.0.is_none()
                 && self.memo.as_ref().is_some_and(|memo| memo.recall(probe, place, ids));
             if !known {
-                self.encode_missed(text, start, end, probe, ids)?;
+                self.encode_missed(text, start, end, probe, ids, control)?;
             }
             start = end;
         }
@@ -230,6 +232,7 @@ impl<'a> Worker<'a> {
         end: usize,
         probe: (Key, u64),
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
         let pretoken = text.get(start..end).unwrap_or_default();
         ids.try_reserve(pretoken.len())?;
@@ -237,7 +240,7 @@ impl<'a> Worker<'a> {
         self.tokenizer
             .parts
             .model
-            .encode(pretoken, &mut self.scratch, ids)
+            .encode(pretoken, &mut self.scratch, ids, control)
             .map_err(|error| locate(error, start))?;
         if let Some(memo) = self.memo.as_mut().filter(|_| !probe.0.is_none()) {
             memo.remember(probe, pretoken, ids.get(n_before..).unwrap_or_default());
@@ -351,12 +354,15 @@ impl<'a> Worker<'a> {
         }
         let source = if pieces.changed { pieces.text.bytes.as_slice() } else { text };
         let mut tokens: Vec<TokenSpan> = Vec::new();
-        for &(start, end) in &pieces.spans {
+        for (at, &(start, end)) in pieces.spans.iter().enumerate() {
+            if at.is_multiple_of(1024) {
+                control.check()?;
+            }
             tokens.clear();
             let pretoken = source.get(start..end).unwrap_or_default();
             let model = &self.tokenizer.parts.model;
             model
-                .encode_spans(pretoken, &mut self.scratch, &mut tokens)
+                .encode_spans(pretoken, &mut self.scratch, &mut tokens, control)
                 .map_err(|e| locate(e, start))?;
             for &(id, from, to) in &tokens {
                 out.try_reserve(1)?;

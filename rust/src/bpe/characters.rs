@@ -11,8 +11,12 @@ use super::vocabulary::{NO_ID, PairTable, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, last_code_point, shown};
 use crate::error::{Error, Kind, Result};
 use crate::neighbours::Neighbours;
+use crate::parallel::Control;
 use crate::special::SpecialTokens;
 use crate::unigram::Random;
+
+/// Bytes between two looks at the stop flag.
+const BYTES_A_CHECK: usize = 1 << 16;
 
 /// Buffers of more symbols than this are given back after use.
 const KEEP: usize = 1 << 20;
@@ -200,18 +204,29 @@ impl CharacterBpe {
     /// # Errors
     ///
     /// `UnencodableText` for an unknown character, without an unknown token; `Argument` for
-    /// 4 GiB or more; `Memory`.
-    pub fn encode(&self, pretoken: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    /// 4 GiB or more; `Memory`, `Interrupted`.
+    pub fn encode(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         if let Some(id) = self.whole(pretoken) {
             ids.push(id);
             return Ok(());
         }
+        let mut check_at = 0;
         for segment in self.segments(pretoken) {
+            if segment.start >= check_at {
+                control.check()?;
+                check_at = segment.start + BYTES_A_CHECK;
+            }
             match segment.user_defined {
                 Some(id) => ids.push(id),
                 None => {
                     let text = pretoken.get(segment.start..segment.end).unwrap_or_default();
-                    self.encode_segment(text, segment.start, scratch, ids)?;
+                    self.encode_segment(text, segment.start, scratch, ids, control)?;
                 }
             }
         }
@@ -230,13 +245,19 @@ impl CharacterBpe {
         pretoken: &[u8],
         scratch: &mut Scratch,
         out: &mut Vec<Spanned>,
+        control: &Control,
     ) -> Result<()> {
         let n_bytes = check_length(pretoken)?;
         if let Some(id) = self.whole(pretoken) {
             out.push((id, 0, n_bytes));
             return Ok(());
         }
+        let mut check_at = 0;
         for segment in self.segments(pretoken) {
+            if segment.start >= check_at {
+                control.check()?;
+                check_at = segment.start + BYTES_A_CHECK;
+            }
             let (start, end) = (segment.start as u32, segment.end as u32);
             if let Some(id) = segment.user_defined {
                 out.push((id, start, end));
@@ -244,8 +265,12 @@ impl CharacterBpe {
             }
             let text = pretoken.get(segment.start..segment.end).unwrap_or_default();
             self.read(text, segment.start, scratch)?;
-            scratch.long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
-            merge_long(&mut scratch.long, &self.pairs)?;
+            scratch.long.begin(
+                scratch.symbols.iter().map(|&symbol| Ok(symbol)),
+                &self.pairs,
+                control,
+            )?;
+            merge_long(&mut scratch.long, &self.pairs, control)?;
             self.give_spans(scratch, end, out);
             scratch.release();
         }
@@ -268,12 +293,18 @@ impl CharacterBpe {
         ids: &mut Vec<u32>,
         p: f64,
         random: &mut Random,
+        control: &Control,
     ) -> Result<()> {
         check_dropout(p)?;
         if p == 0.0 {
-            return self.encode(pretoken, scratch, ids);
+            return self.encode(pretoken, scratch, ids, control);
         }
+        let mut check_at = 0;
         for segment in self.segments(pretoken) {
+            if segment.start >= check_at {
+                control.check()?;
+                check_at = segment.start + BYTES_A_CHECK;
+            }
             if let Some(id) = segment.user_defined {
                 ids.push(id);
                 continue;
@@ -281,7 +312,7 @@ impl CharacterBpe {
             let text = pretoken.get(segment.start..segment.end).unwrap_or_default();
             let is_plain = self.read(text, segment.start, scratch)?;
             let long = &mut scratch.long;
-            long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
+            long.begin(scratch.symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs, control)?;
             merge_with_dropout(long, &self.pairs, p, random)?;
             let n_before = ids.len();
             long.finish(ids);
@@ -306,17 +337,18 @@ impl CharacterBpe {
         start: usize,
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
         let is_plain = self.read(segment, start, scratch)?;
         let n_before = ids.len();
-        self.merge(scratch, ids)?;
+        self.merge(scratch, ids, control)?;
         self.settle(is_plain, n_before, ids);
         scratch.release();
         Ok(())
     }
 
     /// Append what the symbols of `scratch` merge to.
-    fn merge(&self, scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+    fn merge(&self, scratch: &mut Scratch, out: &mut Vec<u32>, control: &Control) -> Result<()> {
         let symbols = scratch.symbols.as_slice();
         let mut short = [0; SHORT];
         match short.get_mut(..symbols.len()) {
@@ -327,8 +359,12 @@ impl CharacterBpe {
                 out.extend(short.iter().take(n));
             }
             None => {
-                scratch.long.begin(symbols.iter().map(|&symbol| Ok(symbol)), &self.pairs)?;
-                merge_long(&mut scratch.long, &self.pairs)?;
+                scratch.long.begin(
+                    symbols.iter().map(|&symbol| Ok(symbol)),
+                    &self.pairs,
+                    control,
+                )?;
+                merge_long(&mut scratch.long, &self.pairs, control)?;
                 scratch.long.finish(out);
             }
         }
@@ -344,7 +380,7 @@ impl CharacterBpe {
     ) -> Result<()> {
         scratch.symbols.clear();
         scratch.symbols.extend(symbols);
-        self.merge(scratch, out)
+        self.merge(scratch, out, &Control::default())
     }
 
     /// Read a segment as symbols; whether all of them are ids.

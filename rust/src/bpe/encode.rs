@@ -3,7 +3,11 @@
 use super::long::{Long, check_dropout, merge_long, merge_with_dropout};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 use crate::unigram::Random;
+
+/// Bytes of pieces between two looks at the stop flag.
+const BYTES_A_CHECK: usize = 1 << 16;
 
 /// Pre-tokens up to this many symbols are merged by scanning for the lowest rank.
 pub(super) const SHORT: usize = 48;
@@ -138,20 +142,30 @@ impl Bpe {
     ///
     /// # Errors
     ///
-    /// `UnencodableText` for a byte that is no token.
-    pub fn encode(&self, pretoken: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    /// `UnencodableText` for a byte that is no token; `Memory`, `Interrupted`.
+    pub fn encode(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         if self.whole_first
             && let Some(id) = self.vocabulary.id_of(pretoken)
         {
             ids.push(id);
             return Ok(());
         }
-        let mut at = 0;
+        let (mut at, mut check_at) = (0, BYTES_A_CHECK);
         while let Some(rest) = pretoken.get(at..).filter(|rest| !rest.is_empty()) {
             let n_bytes = self.neighbours.reach(rest);
             let piece = rest.get(..n_bytes).unwrap_or(rest);
-            self.encode_piece(piece, at, scratch, ids)?;
+            self.encode_piece(piece, at, scratch, ids, control)?;
             at += n_bytes;
+            if at >= check_at {
+                control.check()?;
+                check_at = at + BYTES_A_CHECK;
+            }
         }
         Ok(())
     }
@@ -171,14 +185,15 @@ impl Bpe {
         ids: &mut Vec<u32>,
         p: f64,
         random: &mut Random,
+        control: &Control,
     ) -> Result<()> {
         check_dropout(p)?;
         if p == 0.0 {
-            return self.encode(pretoken, scratch, ids);
+            return self.encode(pretoken, scratch, ids, control);
         }
         let long = &mut scratch.long;
         let bytes = pretoken.iter().enumerate();
-        long.begin(bytes.map(|(at, &byte)| self.byte_id(byte, at)), &self.pairs)?;
+        long.begin(bytes.map(|(at, &byte)| self.byte_id(byte, at)), &self.pairs, control)?;
         merge_with_dropout(long, &self.pairs, p, random)?;
         long.finish(ids);
         Ok(())
@@ -192,6 +207,7 @@ impl Bpe {
         start: usize,
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
         match piece {
             [byte] => ids.push(self.byte_id(*byte, start)?),
@@ -200,8 +216,8 @@ impl Bpe {
                 let long = &mut scratch.long;
                 let bytes = piece.iter().enumerate();
                 let symbols = bytes.map(|(at, &byte)| self.byte_id(byte, start + at));
-                long.begin(symbols, &self.pairs)?;
-                merge_long(long, &self.pairs)?;
+                long.begin(symbols, &self.pairs, control)?;
+                merge_long(long, &self.pairs, control)?;
                 long.finish(ids);
             }
         }

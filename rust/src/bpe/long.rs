@@ -5,10 +5,14 @@ use std::collections::BinaryHeap;
 
 use super::vocabulary::{Joined, NO_ID, PairTable};
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 use crate::unigram::Random;
 
 /// Pre-tokens from this many symbols on are merged rank by rank, where the merges allow it.
 const HUGE: usize = 1024;
+
+/// Steps between two looks at the stop flag.
+const STEPS_A_CHECK: usize = 1 << 14;
 
 /// Buffers larger than this are given back after use.
 const KEEP: usize = 1 << 20;
@@ -34,6 +38,7 @@ impl Long {
         &mut self,
         symbols: impl ExactSizeIterator<Item = Result<u32>>,
         pairs: &PairTable,
+        control: &Control,
     ) -> Result<()> {
         let n_symbols = symbols.len();
         let n = u32::try_from(n_symbols).map_err(|_| {
@@ -48,12 +53,20 @@ impl Long {
         }
         self.joined.clear();
         self.joined.try_reserve(n_symbols)?;
-        for symbol in symbols {
+        for (at, symbol) in symbols.enumerate() {
+            if at.is_multiple_of(STEPS_A_CHECK) {
+                control.check()?;
+            }
             self.ids.push(symbol?);
         }
         self.next.extend(1..=n);
         self.previous.extend((0..n).map(|at| at.wrapping_sub(1)));
-        self.joined.extend(self.ids.windows(2).map(|pair| pairs.get(pair[0], pair[1])));
+        for (at, pair) in self.ids.windows(2).enumerate() {
+            if at.is_multiple_of(STEPS_A_CHECK) {
+                control.check()?;
+            }
+            self.joined.push(pairs.get(pair[0], pair[1]));
+        }
         self.joined.push(Joined::NEVER);
         Ok(())
     }
@@ -110,13 +123,13 @@ impl Long {
 ///
 /// # Errors
 ///
-/// `Memory`.
+/// `Memory`, `Interrupted`.
 #[inline]
-pub fn merge_long(long: &mut Long, pairs: &PairTable) -> Result<()> {
+pub fn merge_long(long: &mut Long, pairs: &PairTable, control: &Control) -> Result<()> {
     if long.ids.len() >= HUGE && pairs.is_in_order() {
-        merge_by_buckets(long, pairs)
+        merge_by_buckets(long, pairs, control)
     } else {
-        merge_by_heap(long, pairs)
+        merge_by_heap(long, pairs, control)
     }
 }
 
@@ -124,8 +137,8 @@ pub fn merge_long(long: &mut Long, pairs: &PairTable) -> Result<()> {
 ///
 /// # Errors
 ///
-/// `Memory`.
-fn merge_by_heap(long: &mut Long, pairs: &PairTable) -> Result<()> {
+/// `Memory`, `Interrupted`.
+fn merge_by_heap(long: &mut Long, pairs: &PairTable, control: &Control) -> Result<()> {
     let entry = |pair: Joined, at: u32| Reverse(u64::from(pair.rank) << 32 | u64::from(at));
     let mut entries = std::mem::take(&mut long.heap);
     entries.clear();
@@ -133,7 +146,12 @@ fn merge_by_heap(long: &mut Long, pairs: &PairTable) -> Result<()> {
     let mergeable = (0u32..).zip(&long.joined).filter(|(_, pair)| pair.rank != u32::MAX);
     entries.extend(mergeable.map(|(at, &pair)| entry(pair, at)));
     let mut heap = BinaryHeap::from(entries);
+    let mut n_steps = 0usize;
     while let Some(Reverse(top)) = heap.pop() {
+        n_steps += 1;
+        if n_steps.is_multiple_of(STEPS_A_CHECK) {
+            control.check()?;
+        }
         let (rank, at) = ((top >> 32) as u32, top as u32);
         if long.joined[at as usize].rank != rank {
             continue;
@@ -257,11 +275,15 @@ impl Buckets {
 ///
 /// # Errors
 ///
-/// `Memory`.
-fn merge_by_buckets(long: &mut Long, pairs: &PairTable) -> Result<()> {
+/// `Memory`, `Interrupted`.
+fn merge_by_buckets(long: &mut Long, pairs: &PairTable, control: &Control) -> Result<()> {
     let mut buckets = std::mem::take(&mut long.buckets);
     buckets.begin(pairs.n_ranks(), long.ids.len())?;
+    let mut unchecked = 0;
     for (at, pair) in (0u32..).zip(&long.joined) {
+        if (at as usize).is_multiple_of(STEPS_A_CHECK) {
+            control.check()?;
+        }
         if pair.rank != u32::MAX {
             buckets.put(at, pair.rank);
         }
@@ -272,6 +294,11 @@ fn merge_by_buckets(long: &mut Long, pairs: &PairTable) -> Result<()> {
             let rank = word as u32 * 64 + buckets.occupied[word].trailing_zeros();
             buckets.take(rank, &mut parts);
             for &at in &parts {
+                unchecked += 1;
+                if unchecked == STEPS_A_CHECK {
+                    unchecked = 0;
+                    control.check()?;
+                }
                 if long.joined[at as usize].rank != rank {
                     continue;
                 }

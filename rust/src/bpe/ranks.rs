@@ -9,13 +9,18 @@
 use super::encode::{Bpe, Scratch};
 use super::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 
 /// The merges of tokens in rank order, as pairs of ids; `ranked[i]` is an id of `vocabulary`.
 ///
 /// # Errors
 ///
-/// `Vocabulary` for an id without a token; `Memory`.
-pub fn merges_of_ranks(vocabulary: Vocabulary, ranked: &[u32]) -> Result<Vec<(u32, u32)>> {
+/// `Vocabulary` for an id without a token; `Memory`, `Interrupted`.
+pub fn merges_of_ranks(
+    vocabulary: Vocabulary,
+    ranked: &[u32],
+    control: &Control,
+) -> Result<Vec<(u32, u32)>> {
     let mut by_length: Vec<(usize, u32, u32)> = Vec::new();
     by_length.try_reserve_exact(ranked.len())?;
     let mut bpe = Bpe::without_merges(vocabulary, ranked.len())?;
@@ -29,8 +34,9 @@ pub fn merges_of_ranks(vocabulary: Vocabulary, ranked: &[u32]) -> Result<Vec<(u3
     let mut merges: Vec<(u32, u32, u32)> = Vec::new();
     let (mut scratch, mut parts) = (Scratch::default(), Vec::new());
     for (_, rank, id) in by_length {
+        control.check()?;
         parts.clear();
-        bpe.encode(token_of(&bpe, id)?, &mut scratch, &mut parts)?;
+        bpe.encode(token_of(&bpe, id)?, &mut scratch, &mut parts, control)?;
         if let [left, right] = *parts.as_slice() {
             bpe.add_ranked_merge(left, right, id, rank)?;
             merges.push((rank, left, right));

@@ -13,7 +13,7 @@ use super::queue::{Entry, Queue, Ties, Tokens};
 use crate::counts::CountTable;
 use crate::error::{Error, Kind, Result};
 use crate::key::prefetch;
-use crate::parallel::Control;
+use crate::parallel::{Control, sort};
 
 /// Left and right symbol: bytes are 0 to 255, and merge `i` makes `256 + i`.
 pub type Pair = (u32, u32);
@@ -42,6 +42,10 @@ pub struct Merge {
 
 /// How far ahead of the visit words are fetched.
 const AHEAD: usize = 8;
+
+/// Words, and symbols of one word, between two looks at the stop flag.
+const WORDS_A_CHECK: usize = 1 << 12;
+const SYMBOLS_A_CHECK: usize = 1 << 18;
 
 #[derive(Debug, Clone, Copy)]
 struct Word {
@@ -76,12 +80,12 @@ pub fn learn_merges(
     options: &Options,
     control: &Control,
 ) -> Result<Vec<Merge>> {
-    let mut training = Training::new(table, options)?;
+    let mut training = Training::new(table, options, control)?;
     let mut merges = Vec::new();
     while merges.len() < options.n_merges {
         control.check()?;
         let Some(merge) = training.next_merge() else { break };
-        training.apply(merge.pair)?;
+        training.apply(merge.pair, control)?;
         merges.push(merge);
         control.advance(1);
     }
@@ -132,7 +136,7 @@ impl Changes {
 }
 
 impl<'a> Training<'a> {
-    fn new(table: &CountTable, options: &'a Options) -> Result<Self> {
+    fn new(table: &CountTable, options: &'a Options, control: &Control) -> Result<Self> {
         let mut training = Self {
             options,
             tokens: Tokens::of_bytes(),
@@ -143,13 +147,15 @@ impl<'a> Training<'a> {
             left: Changes { of: vec![Change::default(); 256], ..Changes::default() },
             right: Changes { of: vec![Change::default(); 256], ..Changes::default() },
         };
-        training.lay_out_words(table)?;
-        training.count_pairs()?;
+        training.lay_out_words(table, control)?;
+        training.count_pairs(control)?;
         Ok(training)
     }
 
-    fn lay_out_words(&mut self, table: &CountTable) -> Result<()> {
-        let mut rows: Vec<u32> = Vec::new();
+    fn lay_out_words(&mut self, table: &CountTable, control: &Control) -> Result<()> {
+        // What decides the order, and the row: sorted without a look at the table.
+        let mut rows: Vec<(u64, u32)> = Vec::new();
+        rows.try_reserve_exact(table.len())?;
         for row in 0..table.len() {
             let row = u32::try_from(row).map_err(|_| {
                 Error::new(
@@ -158,19 +164,22 @@ impl<'a> Training<'a> {
                 )
             })?;
             if table.pretoken(row as usize).len() > 1 {
-                rows.push(row);
+                // Frequent words side by side: most visits then stay in the cache.
+                let place = match self.options.ties {
+                    Ties::First => table.first_seen[row as usize],
+                    _ => !table.counts[row as usize],
+                };
+                rows.push((place, row));
             }
         }
-        if self.options.ties == Ties::First {
-            rows.sort_unstable_by_key(|&row| table.first_seen[row as usize]);
-        } else {
-            // Frequent words side by side: most visits then stay in the cache.
-            rows.sort_by_key(|&row| std::cmp::Reverse(table.counts[row as usize]));
-        }
-        let n_symbols = rows.iter().map(|&row| table.pretoken(row as usize).len()).sum();
+        sort(&mut rows, control)?;
+        let n_symbols = rows.iter().map(|&(_, row)| table.pretoken(row as usize).len()).sum();
         self.symbols.try_reserve_exact(n_symbols)?;
         self.words.try_reserve_exact(rows.len())?;
-        for row in rows {
+        for (at, (_, row)) in rows.into_iter().enumerate() {
+            if at.is_multiple_of(WORDS_A_CHECK) {
+                control.check()?;
+            }
             let pretoken = table.pretoken(row as usize);
             let n_symbols = u32::try_from(pretoken.len()).map_err(|_| {
                 Error::new(
@@ -184,17 +193,28 @@ impl<'a> Training<'a> {
                 count: table.counts[row as usize],
                 first_seen: table.first_seen[row as usize],
             });
-            self.symbols.extend(pretoken.iter().map(|&byte| u32::from(byte)));
+            for part in pretoken.chunks(SYMBOLS_A_CHECK) {
+                if part.len() == SYMBOLS_A_CHECK {
+                    control.check()?;
+                }
+                self.symbols.extend(part.iter().map(|&byte| u32::from(byte)));
+            }
         }
         Ok(())
     }
 
-    fn count_pairs(&mut self) -> Result<()> {
+    fn count_pairs(&mut self, control: &Control) -> Result<()> {
         let mut dense: Vec<PairEntry> = Vec::new();
         dense.resize_with(1 << 16, PairEntry::default);
         for (index, word) in (0u32..).zip(&self.words) {
             let symbols = &self.symbols[word.start..word.start + word.n_symbols as usize];
-            for pair in symbols.windows(2) {
+            if (index as usize).is_multiple_of(WORDS_A_CHECK) {
+                control.check()?;
+            }
+            for (at, pair) in symbols.windows(2).enumerate() {
+                if at % SYMBOLS_A_CHECK == SYMBOLS_A_CHECK - 1 {
+                    control.check()?;
+                }
                 let entry = &mut dense[(pair[0] << 8 | pair[1]) as usize];
                 entry.count = entry.count.checked_add(word.count).ok_or_else(|| {
                     Error::new(
@@ -278,7 +298,7 @@ impl<'a> Training<'a> {
     }
 
     /// Replace the pair by a new symbol wherever it stands.
-    fn apply(&mut self, pair: Pair) -> Result<()> {
+    fn apply(&mut self, pair: Pair, control: &Control) -> Result<()> {
         let Some(entry) = self.pairs.remove(&key(pair)) else { return Ok(()) };
         let joined = u32::try_from(self.tokens.len())
             .map_err(|_| Error::new(Kind::VocabSize, "a vocabulary holds at most 2^32 tokens"))?;
@@ -292,24 +312,39 @@ impl<'a> Training<'a> {
             if let Some(&ahead) = entry.words.get(at + AHEAD) {
                 prefetch(&self.symbols, self.words[ahead as usize].start);
             }
-            self.merge_in_word(index, pair, joined);
+            if at % WORDS_A_CHECK == WORDS_A_CHECK - 1 {
+                control.check()?;
+            }
+            self.merge_in_word(index, pair, joined, control)?;
         }
         self.settle(pair, joined);
         Ok(())
     }
 
     #[inline]
-    fn merge_in_word(&mut self, index: u32, (a, b): Pair, joined: u32) {
+    fn merge_in_word(
+        &mut self,
+        index: u32,
+        (a, b): Pair,
+        joined: u32,
+        control: &Control,
+    ) -> Result<()> {
         let word = &mut self.words[index as usize];
         let count = word.count;
         let symbols = &mut self.symbols[word.start..word.start + word.n_symbols as usize];
         let Some(mut read) = symbols.windows(2).position(|s| s[0] == a && s[1] == b) else {
-            return;
+            return Ok(());
         };
         let n = symbols.len();
         let mut write = read;
         let mut last_end = usize::MAX;
+        let mut check_at = read + SYMBOLS_A_CHECK;
         while read < n {
+            if read >= check_at {
+                // What is half done is given up with the training.
+                control.check()?;
+                check_at = read + SYMBOLS_A_CHECK;
+            }
             if read + 1 < n && symbols[read] == a && symbols[read + 1] == b {
                 if last_end == read {
                     // The symbol before is the one just made; (b, a) between was lost to it.
@@ -335,6 +370,7 @@ impl<'a> Training<'a> {
             write += 1;
         }
         word.n_symbols = write as u32;
+        Ok(())
     }
 
     /// Bring the collected changes into the pair table.

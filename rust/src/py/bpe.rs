@@ -55,8 +55,7 @@ pub fn merges_from_ranks(
     ids: Vec<u32>,
     tokens: Vec<Text>,
 ) -> PyResult<Vec<(u32, u32)>> {
-    py.detach(|| merges_of_ranks(vocabulary_of(&ids, &tokens)?, &ids))
-        .map_err(|error| to_py_err(py, &error))
+    run_long(py, None, |control| merges_of_ranks(vocabulary_of(&ids, &tokens)?, &ids, control))
 }
 
 /// Learn merges: (left symbol, right symbol, count) each; merge `i` makes symbol `256 + i`.

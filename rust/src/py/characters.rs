@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::to_py_err;
+use super::border::{run_sized, to_py_err};
 use super::unigram::parse_kind;
 use crate::bpe::characters::{self, Options, Scratch, Spanned};
 use crate::bpe::vocabulary::Vocabulary;
@@ -87,17 +87,19 @@ impl CharacterBpe {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut Scratch::default(), &mut ids).map(|()| ids)
+            self.model.encode(&pretoken, &mut Scratch::default(), &mut ids, control).map(|()| ids)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut Scratch::default(), &mut spans).map(|()| spans)
+            self.model
+                .encode_spans(&pretoken, &mut Scratch::default(), &mut spans, control)
+                .map(|()| spans)
         })
     }
 
@@ -109,11 +111,13 @@ impl CharacterBpe {
         p: f64,
         seed: u64,
     ) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
             let random = &mut Random::new(seed);
             let model = &self.model;
-            model.encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, random).map(|()| ids)
+            model
+                .encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, random, control)
+                .map(|()| ids)
         })
     }
 
@@ -159,17 +163,17 @@ impl Words {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut ids).map(|()| ids)
+            self.model.encode(&pretoken, &mut ids, control).map(|()| ids)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut spans).map(|()| spans)
+            self.model.encode_spans(&pretoken, &mut spans, control).map(|()| spans)
         })
     }
 }
@@ -213,17 +217,17 @@ impl Characters {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut ids).map(|()| ids)
+            self.model.encode(&pretoken, &mut ids, control).map(|()| ids)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        detached(py, || {
+        run_sized(py, pretoken.len(), |control| {
             let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut spans).map(|()| spans)
+            self.model.encode_spans(&pretoken, &mut spans, control).map(|()| spans)
         })
     }
 }

@@ -234,13 +234,13 @@ impl PretokenCounter {
     /// The table of everything counted; the counter is empty afterwards.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PretokenTable> {
         let counters = std::mem::take(&mut self.counters);
-        run_long(py, None, move |_| {
+        run_long(py, None, move |control| {
             let mut counters = counters.into_iter();
             let Some(mut total) = counters.next() else { return Ok(CountTable::default()) };
             for counter in counters {
-                total.merge(&counter)?;
+                total.merge(&counter, control)?;
             }
-            total.finish()
+            total.finish(control)
         })
         .map(PretokenTable)
     }

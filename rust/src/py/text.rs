@@ -63,6 +63,9 @@ fn lone_surrogate(py: Python<'_>, error: PyErr) -> PyErr {
 /// Texts from a list or any iterable; an error has the number of its text.
 pub fn texts_of(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
     let numbered = |(at, text): (usize, PyResult<Bound<'_, PyAny>>)| {
+        if at % MANY == MANY - 1 {
+            texts.py().check_signals()?;
+        }
         text?.extract::<Text>().map_err(|error| {
             let class = error.get_type(texts.py());
             let message = format!("text {at}: {}", error.value(texts.py()));
@@ -82,6 +85,9 @@ pub fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if let Ok(list) = ids.cast::<PyList>() {
         known.try_reserve_exact(list.len()).map_err(no_memory)?;
         for (at, id) in list.iter().enumerate() {
+            if at % MANY == MANY - 1 {
+                ids.py().check_signals()?;
+            }
             known.push(id_of(&id, at)?);
         }
         return Ok(known);
@@ -109,11 +115,22 @@ pub fn list_of(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyList>> {
         return PyList::new(py, ids);
     }
     // numpy raises where pyo3 would panic for want of memory.
-    Ok(array(py, ids).call_method0("tolist")?.cast_into()?)
+    if ids.len() <= MANY {
+        return Ok(array(py, ids).call_method0("tolist")?.cast_into()?);
+    }
+    let list = PyList::empty(py);
+    for part in ids.chunks(MANY) {
+        py.check_signals()?;
+        list.call_method1("extend", (PyArray1::from_slice(py, part).call_method0("tolist")?,))?;
+    }
+    Ok(list)
 }
 
 /// Fewer ids than this are no matter for memory.
 const FEW: usize = 1 << 12;
+
+/// Objects made or read between two looks for signals.
+const MANY: usize = 1 << 20;
 
 /// An array that takes over the vector.
 pub fn array<T: numpy::Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {

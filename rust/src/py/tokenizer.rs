@@ -240,10 +240,10 @@ impl Tokenizer {
     ) -> PyResult<PySpans<'py>> {
         let policy = policy_of(&self.0, special)?;
         let bytes = text.as_ref();
-        let spans =
-            run_long(py, None, |control| self.0.worker().encode_spans(bytes, &policy, control))?;
-        let (ids, [starts, ends, firsts, lasts]) =
-            py.detach(|| with_characters(bytes, spans)).map_err(|error| to_py_err(py, &error))?;
+        let (ids, [starts, ends, firsts, lasts]) = run_long(py, None, |control| {
+            let spans = self.0.worker().encode_spans(bytes, &policy, control)?;
+            with_characters(bytes, spans, control)
+        })?;
         let column = |values| array::<u64>(py, values);
         Ok((array(py, ids), column(starts), column(ends), column(firsts), column(lasts)))
     }
@@ -375,7 +375,7 @@ impl TextStream {
 fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (at, &id) in ids.iter().enumerate() {
-        if at % RELEASE == 0 {
+        if at.is_multiple_of(RELEASE) {
             control.check()?;
         }
         let Some(token) = kernel.decoded(id) else {
@@ -510,6 +510,7 @@ fn join(
 fn with_characters(
     text: &[u8],
     spans: Vec<(u32, usize, usize)>,
+    control: &Control,
 ) -> Result<(Vec<u32>, [Vec<u64>; 4])> {
     let (mut ids, mut columns) = (Vec::new(), [const { Vec::new() }; 4]);
     ids.try_reserve_exact(spans.len())?;
@@ -518,7 +519,10 @@ fn with_characters(
     }
     // Starts and ends grow each on their own: tokens of one character have one span.
     let (mut starts, mut ends) = (TextCursor::new(text), TextCursor::new(text));
-    for (id, start, end) in spans {
+    for (n_done, (id, start, end)) in spans.into_iter().enumerate() {
+        if n_done.is_multiple_of(RELEASE) {
+            control.check()?;
+        }
         let (first, _) = starts.at(start);
         let (_, last) = ends.at(end);
         ids.push(id);

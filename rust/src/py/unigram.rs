@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::{run_long, to_py_err};
+use super::border::{run_long, run_sized, to_py_err};
 use super::counts::PretokenTable;
 use crate::error::{Error, Kind};
 use crate::unigram::{Options, Piece, PieceKind, Scratch, TrainOptions};
@@ -45,20 +45,18 @@ impl Unigram {
 
     /// Ids of one normalized segment.
     fn encode(&self, py: Python<'_>, text: PyBackedBytes) -> PyResult<Vec<u32>> {
-        py.detach(|| {
+        run_sized(py, text.len(), |control| {
             let mut ids = Vec::new();
-            self.model.encode(&text, &mut Scratch::default(), &mut ids).map(|()| ids)
+            self.model.encode(&text, &mut Scratch::default(), &mut ids, control).map(|()| ids)
         })
-        .map_err(|error| to_py_err(py, &error))
     }
 
     /// `(id, start byte, end byte)` of each piece of one normalized segment.
     fn encode_spans(&self, py: Python<'_>, text: PyBackedBytes) -> PyResult<Vec<(u32, u32, u32)>> {
-        py.detach(|| {
+        run_sized(py, text.len(), |control| {
             let mut out = Vec::new();
-            self.model.encode_spans(&text, &mut Scratch::default(), &mut out).map(|()| out)
+            self.model.encode_spans(&text, &mut Scratch::default(), &mut out, control).map(|()| out)
         })
-        .map_err(|error| to_py_err(py, &error))
     }
 
     /// The `n` best segmentations and their scores, best first.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::border::{run_long, to_py_err};
+use super::border::{run_long, run_sized, to_py_err};
 use crate::wordpiece::alphabet::Limits;
 use crate::wordpiece::encode::{Options, WordPiece};
 use crate::wordpiece::train;
@@ -16,9 +16,6 @@ type PyMerge = (u32, u32, u32, u64, u64, u64);
 
 /// Tokens, initial tokens, merges, alphabet, dropped characters, invalid bytes.
 type PyLearned = (Vec<Py<PyBytes>>, usize, Vec<PyMerge>, String, Vec<(char, u64)>, u64);
-
-/// Words longer than this release the GIL while they are encoded.
-const DETACH_BYTES: usize = 1 << 14;
 
 /// A WordPiece vocabulary, compiled: greedy longest match in linear time.
 #[pyclass(frozen, name = "WordPiece")]
@@ -54,26 +51,18 @@ impl PyWordPiece {
 
     /// Ids of one word.
     fn encode(&self, py: Python<'_>, word: PyBackedBytes) -> PyResult<Vec<u32>> {
-        let mut ids = Vec::new();
-        if word.len() > DETACH_BYTES {
-            py.detach(|| self.inner.encode(&word, &mut ids))
-        } else {
-            self.inner.encode(&word, &mut ids)
-        }
-        .map(|()| ids)
-        .map_err(|error| to_py_err(py, &error))
+        run_sized(py, word.len(), |control| {
+            let mut ids = Vec::new();
+            self.inner.encode(&word, &mut ids, control).map(|()| ids)
+        })
     }
 
     /// `(id, start byte, end byte)` of each token of one word.
     fn encode_spans(&self, py: Python<'_>, word: PyBackedBytes) -> PyResult<Vec<(u32, u32, u32)>> {
-        let mut spans = Vec::new();
-        if word.len() > DETACH_BYTES {
-            py.detach(|| self.inner.encode_spans(&word, &mut spans))
-        } else {
-            self.inner.encode_spans(&word, &mut spans)
-        }
-        .map(|()| spans)
-        .map_err(|error| to_py_err(py, &error))
+        run_sized(py, word.len(), |control| {
+            let mut spans = Vec::new();
+            self.inner.encode_spans(&word, &mut spans, control).map(|()| spans)
+        })
     }
 }
 

@@ -77,7 +77,7 @@ impl fancy_regex::Input for Watched<'_> {
         at - before.map_or(1, char::len_utf8).min(at)
     }
 
-    fn make_match<'t>(&'t self, start: usize, end: usize) -> (usize, usize) {
+    fn make_match(&self, start: usize, end: usize) -> (usize, usize) {
         (start, end)
     }
 

@@ -10,6 +10,7 @@ use super::{Unigram, char_len};
 use crate::code_points::{CodePointTable, code_point_at};
 use crate::error::Result;
 use crate::neighbours::Neighbours;
+use crate::parallel::Control;
 
 /// Scores above this are so small that sums of 32 bits round by at most `NEAR_ROUNDING`.
 const NEAR: f64 = -2048.0;
@@ -200,8 +201,9 @@ impl Running {
         segment: &[u8],
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
-        self.score = unigram.encode_behind(segment, self.score, scratch, ids)?;
+        self.score = unigram.encode_behind(segment, self.score, scratch, ids, control)?;
         Ok(())
     }
 }

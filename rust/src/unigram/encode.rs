@@ -9,6 +9,10 @@
 
 use super::{Unigram, char_len, check_length};
 use crate::error::Result;
+use crate::parallel::Control;
+
+/// Bytes between two looks at the stop flag.
+const BYTES_A_CHECK: usize = 1 << 16;
 
 /// No path ends here yet.
 const NOWHERE: f64 = f64::NEG_INFINITY;
@@ -78,9 +82,15 @@ impl Unigram {
     ///
     /// # Errors
     ///
-    /// `Argument` for a segment past 4 GiB, `Memory` when buffers cannot be had.
-    pub fn encode(&self, text: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
-        self.encode_into(text, scratch, ids)
+    /// `Argument` for a segment past 4 GiB, `Memory` when buffers cannot be had, `Interrupted`.
+    pub fn encode(
+        &self,
+        text: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        self.encode_into(text, scratch, ids, control)
     }
 
     /// Append `(id, start byte, end byte)` of each piece of `text` to `out`.
@@ -95,12 +105,19 @@ impl Unigram {
         text: &[u8],
         scratch: &mut Scratch,
         out: &mut Vec<(u32, u32, u32)>,
+        control: &Control,
     ) -> Result<()> {
-        self.encode_into(text, scratch, out)
+        self.encode_into(text, scratch, out, control)
     }
 
-    fn encode_into(&self, text: &[u8], scratch: &mut Scratch, sink: &mut impl Sink) -> Result<()> {
-        self.encode_behind(text, 0.0, scratch, sink).map(|_| ())
+    fn encode_into(
+        &self,
+        text: &[u8],
+        scratch: &mut Scratch,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        self.encode_behind(text, 0.0, scratch, sink, control).map(|_| ())
     }
 
     /// As `encode_into`, behind text whose best path has the score `before`; gives the score of
@@ -111,12 +128,13 @@ impl Unigram {
         before: f64,
         scratch: &mut Scratch,
         sink: &mut impl Sink,
+        control: &Control,
     ) -> Result<f64> {
         check_length(text)?;
         if self.options.single_precision {
-            self.viterbi::<true>(text, before, scratch, sink)
+            self.viterbi::<true>(text, before, scratch, sink, control)
         } else {
-            self.viterbi::<false>(text, before, scratch, sink)
+            self.viterbi::<false>(text, before, scratch, sink, control)
         }
     }
 
@@ -126,13 +144,19 @@ impl Unigram {
         before: f64,
         scratch: &mut Scratch,
         sink: &mut impl Sink,
+        control: &Control,
     ) -> Result<f64> {
         let keep = |score: f64| if SINGLE { f64::from(score as f32) } else { score };
         let mut after_unknown = false;
         // `nodes[i]` is position `origin + i`; every path passes `origin`.
         let (mut origin, mut here, mut reach) = (0, 0, 0);
         let mut score_here = before;
+        let mut check_at = BYTES_A_CHECK;
         while here < text.len() {
+            if here >= check_at {
+                control.check()?;
+                check_at = here + BYTES_A_CHECK;
+            }
             let offset = here - origin;
             let wanted = offset + self.longest_piece.max(4) + 1;
             if scratch.nodes.len() < wanted {

@@ -7,6 +7,10 @@
 //! prefix itself ("##a") gives what a plain longest match over the vocabulary gives.
 
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
+
+/// Bytes between two looks at the stop flag.
+const BYTES_A_CHECK: usize = 1 << 16;
 
 use super::trie::{NO_NODE, NodeId, Placed, Trie};
 
@@ -102,9 +106,9 @@ impl WordPiece {
     ///
     /// `UnencodableText` when the vocabulary cannot spell the word and there is no unknown token;
     /// `ids` is then as it was.
-    pub fn encode(&self, word: &[u8], ids: &mut Vec<u32>) -> Result<()> {
+    pub fn encode(&self, word: &[u8], ids: &mut Vec<u32>, control: &Control) -> Result<()> {
         let start = ids.len();
-        if self.is_short_enough(word) && self.walk(word, ids, |pop| pop.id) {
+        if self.is_short_enough(word) && self.walk(word, ids, |pop| pop.id, control)? {
             return Ok(());
         }
         ids.truncate(start);
@@ -117,9 +121,16 @@ impl WordPiece {
     /// # Errors
     ///
     /// As `encode`.
-    pub fn encode_spans(&self, word: &[u8], out: &mut Vec<(u32, u32, u32)>) -> Result<()> {
+    pub fn encode_spans(
+        &self,
+        word: &[u8],
+        out: &mut Vec<(u32, u32, u32)>,
+        control: &Control,
+    ) -> Result<()> {
         let first = out.len();
-        if self.is_short_enough(word) && self.walk(word, out, |pop| (pop.id, 0, pop.n_bytes)) {
+        if self.is_short_enough(word)
+            && self.walk(word, out, |pop| (pop.id, 0, pop.n_bytes), control)?
+        {
             let mut at = 0_u32;
             for (_, start, end) in out.iter_mut().skip(first) {
                 *start = at;
@@ -139,30 +150,39 @@ impl WordPiece {
 
     /// The walk itself; false when it got stuck, `out` then holds what was matched before.
     #[inline]
-    fn walk<T>(&self, word: &[u8], out: &mut Vec<T>, make: impl Fn(&Pop) -> T) -> bool {
+    fn walk<T>(
+        &self,
+        word: &[u8],
+        out: &mut Vec<T>,
+        make: impl Fn(&Pop) -> T,
+        control: &Control,
+    ) -> Result<bool> {
         let mut node = self.initial_root;
-        for &byte in word {
-            loop {
-                if let Some(child) = self.trie.child(node, byte) {
-                    node = child;
-                    break;
-                }
-                match self.fail(node, out, &make) {
-                    Some(next) => node = next,
-                    None => return false,
+        for part in word.chunks(BYTES_A_CHECK) {
+            control.check()?;
+            for &byte in part {
+                loop {
+                    if let Some(child) = self.trie.child(node, byte) {
+                        node = child;
+                        break;
+                    }
+                    match self.fail(node, out, &make) {
+                        Some(next) => node = next,
+                        None => return Ok(false),
+                    }
                 }
             }
         }
         if word.is_empty() {
-            return true;
+            return Ok(true);
         }
         while node != self.continuing_root {
             match self.fail(node, out, &make) {
                 Some(next) => node = next,
-                None => return false,
+                None => return Ok(false),
             }
         }
-        true
+        Ok(true)
     }
 
     #[inline]

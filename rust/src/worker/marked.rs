@@ -48,7 +48,7 @@ impl Worker<'_> {
             for probe in probes.iter().take(n_probes) {
                 start = probe.end;
                 if !self.recall_part(text, probe, &mut running, ids)? {
-                    start = self.encode_part(text, probe, marks, &mut running, ids)?;
+                    start = self.encode_part(text, probe, marks, &mut running, ids, control)?;
                 }
                 if start != probe.end {
                     break;
@@ -139,6 +139,7 @@ impl Worker<'_> {
         marks: &Marks,
         running: &mut Running,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<usize> {
         let mut view = std::mem::take(&mut self.view);
         let (mut end, mut n_more) = (probe.end, 1);
@@ -154,7 +155,7 @@ impl Worker<'_> {
         let n_bytes = probe.end - probe.start;
         let is_kept =
             end == probe.end && view.text.len() <= most_bytes(n_bytes) && !probe.key.is_none();
-        let agreement = self.encode_view(&view.text, is_kept, running, ids)?;
+        let agreement = self.encode_view(&view.text, is_kept, running, ids, control)?;
         self.view = view;
         if is_kept && agreement != Agreement::Never {
             let new = ids.get(n_before..).unwrap_or_default();
@@ -188,6 +189,7 @@ impl Worker<'_> {
         is_kept: bool,
         running: &mut Running,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<Agreement> {
         ids.try_reserve(view.len())?;
         let mut agreement = Agreement::Always;
@@ -198,7 +200,7 @@ impl Worker<'_> {
                         Some(id) => ids.push(id),
                         None => {
                             let (start, end) = (segment.start, segment.end);
-                            self.encode_bpe_segment(view, start, end, is_kept, ids)?;
+                            self.encode_bpe_segment((view, start, end), is_kept, ids, control)?;
                         }
                     }
                 }
@@ -207,24 +209,28 @@ impl Worker<'_> {
                 let mut start = 0;
                 while start < view.len() {
                     let end = unigram.segment_end(view, start);
-                    let found =
-                        self.encode_unigram_segment(view, start, end, is_kept, running, ids)?;
+                    let found = self.encode_unigram_segment(
+                        (view, start, end),
+                        is_kept,
+                        running,
+                        ids,
+                        control,
+                    )?;
                     agreement = agreement.max(found);
                     start = end;
                 }
             }
-            model => model.encode(view, &mut self.scratch, ids)?,
+            model => model.encode(view, &mut self.scratch, ids, control)?,
         }
         Ok(agreement)
     }
 
     fn encode_bpe_segment(
         &mut self,
-        view: &[u8],
-        start: usize,
-        end: usize,
+        (view, start, end): (&[u8], usize, usize),
         is_kept: bool,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<()> {
         let probe = if is_kept { None } else { self.segment_probe(view, start, end) };
         if let (Some(probe), Some(memo)) = (probe, &self.memo)
@@ -235,7 +241,7 @@ impl Worker<'_> {
         let n_before = ids.len();
         let segment = view.get(start..end).unwrap_or_default();
         if let Model::CharacterBpe(bpe) = self.tokenizer.model() {
-            bpe.encode_segment(segment, start, self.scratch.characters(), ids)?;
+            bpe.encode_segment(segment, start, self.scratch.characters(), ids, control)?;
         }
         if let (Some(probe), Some(memo)) = (probe, &mut self.memo) {
             memo.remember(probe, segment, ids.get(n_before..).unwrap_or_default());
@@ -245,12 +251,11 @@ impl Worker<'_> {
 
     fn encode_unigram_segment(
         &mut self,
-        view: &[u8],
-        start: usize,
-        end: usize,
+        (view, start, end): (&[u8], usize, usize),
         is_kept: bool,
         running: &mut Running,
         ids: &mut Vec<u32>,
+        control: &Control,
     ) -> Result<Agreement> {
         let n_before = ids.len();
         let probe = if is_kept { None } else { self.segment_probe(view, start, end) };
@@ -262,7 +267,7 @@ impl Worker<'_> {
         }
         let segment = view.get(start..end).unwrap_or_default();
         let Model::Unigram(unigram) = self.tokenizer.model() else { return Ok(Agreement::Never) };
-        running.encode(unigram, segment, self.scratch.unigram(), ids)?;
+        running.encode(unigram, segment, self.scratch.unigram(), ids, control)?;
         if !is_kept && probe.is_none() || segment.len() > LONGEST {
             return Ok(Agreement::Never);
         }
