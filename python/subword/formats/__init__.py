@@ -10,6 +10,7 @@ from typing import Any, Final
 from subword.errors import FormatError
 from subword.formats import (
     sentencepiece_model,
+    sentencepiece_vocab,
     tiktoken,
     tokenizer_json,
     vocab_merges,
@@ -26,11 +27,18 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "yaml": yaml_file,
     "tiktoken": tiktoken,
     "sentencepiece": sentencepiece_model,
+    "sentencepiece_vocab": sentencepiece_vocab,
 }
 """The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
-subword's YAML; tiktoken's rank files; SentencePiece's models."""
+subword's YAML; tiktoken's rank files; SentencePiece's models, and its
+lists of pieces."""
 
-_SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
+_SUFFIXES: Final = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".tiktoken": "tiktoken",
+    ".vocab": "sentencepiece_vocab",
+}
 # Files of these names are told by content first: Llama 3's tokenizer.model is a rank file.
 _SENTENCEPIECE_SUFFIXES: Final = (".model", ".spm")
 _NAMES: Final = {"tokenizer.json": "tokenizer_json", "vocab.json": "vocab_merges"}
@@ -74,9 +82,9 @@ def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = N
     Args:
         tokenizer: What to write.
         path: A file; or, for ``vocab.json`` and ``merges.txt``, a folder.
-        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml``, ``.tiktoken`` and
-            ``.model`` say it, ``.json`` is ``tokenizer_json``, and a folder that exists is
-            ``vocab_merges``.
+        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml``, ``.tiktoken``,
+            ``.model`` and ``.vocab`` say it, ``.json`` is ``tokenizer_json``, and a folder
+            that exists is ``vocab_merges``.
 
     Raises:
         FormatError: A format that is unknown or cannot be told, or that cannot hold the
@@ -110,8 +118,8 @@ def _told_by_name(path: Path) -> str:
         return "sentencepiece"
     if suffix not in _SUFFIXES:
         raise FormatError(
-            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml, .tiktoken or "
-            f".model, an existing folder, or pass format= one of {', '.join(FORMATS)}"
+            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml, .tiktoken, "
+            f".model or .vocab, an existing folder, or pass format= one of {', '.join(FORMATS)}"
         )
     return _SUFFIXES[suffix]
 

@@ -8,7 +8,7 @@ use crate::marks::{MARK, Marks, View};
 use crate::memo::LONGEST;
 use crate::model::Model;
 use crate::parallel::Control;
-use crate::unigram::{Agreement, Running};
+use crate::unigram::{Agreement, FUSED, Running};
 
 /// Before remembered ids that are right behind short texts only.
 const IS_NEAR: u32 = NO_ID;
@@ -123,6 +123,7 @@ impl Worker<'_> {
         if is_near {
             ids.remove(n_before);
         }
+        drop_fused(n_before, ids);
         Some(agreement)
     }
 
@@ -167,6 +168,7 @@ impl Worker<'_> {
                 None => {}
             }
         }
+        drop_fused(n_before, ids);
         Ok(end)
     }
 
@@ -266,6 +268,7 @@ impl Worker<'_> {
         let Model::Unigram(unigram) = self.tokenizer.model() else { return Ok(Agreement::Never) };
         running.encode(unigram, segment, self.scratch.unigram(), ids)?;
         if !is_kept && probe.is_none() || segment.len() > LONGEST {
+            drop_fused(n_before, ids);
             return Ok(Agreement::Never);
         }
         let agreement = unigram.agreement(segment, self.scratch.unigram())?;
@@ -277,6 +280,7 @@ impl Worker<'_> {
                 Agreement::Near => memo.remember(key, hash, &near),
                 Agreement::Never => {}
             }
+            drop_fused(n_before, ids);
         }
         Ok(agreement)
     }
@@ -285,6 +289,15 @@ impl Worker<'_> {
     fn segment_probe(&self, view: &[u8], start: usize, end: usize) -> Option<(Key, u64)> {
         let memo = self.memo.as_ref()?;
         Key::of(view, start, end).map(|key| (key, memo.hash(key)))
+    }
+}
+
+/// Drop what stands for the further characters of unknown ids, from place `from` on.
+#[inline]
+fn drop_fused(from: usize, ids: &mut Vec<u32>) {
+    if let Some(first) = ids.iter().skip(from).position(|&id| id == FUSED) {
+        let rest = ids.split_off(from + first);
+        ids.extend(rest.into_iter().filter(|&id| id != FUSED));
     }
 }
 
