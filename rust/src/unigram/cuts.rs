@@ -68,9 +68,8 @@ impl Unigram {
         while at < text.len() {
             let (right, n_bytes) = code_point_at(text, at);
             // Neighbours that are both unknown may become one unknown id.
-            if !self.neighbours.has(left, right)
-                && !(self.is_unknown(left) && self.is_unknown(right))
-            {
+            let may_fuse = self.is_unknown(left) && self.is_unknown(right);
+            if !may_fuse && !self.neighbours.has(left, right) {
                 return at;
             }
             (left, at) = (right, at + n_bytes);
@@ -197,13 +196,29 @@ impl Running {
         score >= least
     }
 
-    /// Append the ids of a segment behind the text so far, with a `FUSED` for each character
-    /// that an unknown id stands for besides its first.
+    /// Append the ids of a segment behind the text so far.
     ///
     /// # Errors
     ///
     /// As `Unigram::encode`.
     pub fn encode(
+        &mut self,
+        unigram: &Unigram,
+        segment: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.score = unigram.encode_behind(segment, self.score, scratch, ids)?;
+        Ok(())
+    }
+
+    /// As `encode`, with a `FUSED` for each character that an unknown id stands for besides its
+    /// first.
+    ///
+    /// # Errors
+    ///
+    /// As `Unigram::encode`.
+    pub fn encode_unfused(
         &mut self,
         unigram: &Unigram,
         segment: &[u8],

@@ -266,11 +266,11 @@ impl Worker<'_> {
         }
         let segment = view.get(start..end).unwrap_or_default();
         let Model::Unigram(unigram) = self.tokenizer.model() else { return Ok(Agreement::Never) };
-        running.encode(unigram, segment, self.scratch.unigram(), ids)?;
         if !is_kept && probe.is_none() || segment.len() > LONGEST {
-            drop_fused(n_before, ids);
+            running.encode(unigram, segment, self.scratch.unigram(), ids)?;
             return Ok(Agreement::Never);
         }
+        running.encode_unfused(unigram, segment, self.scratch.unigram(), ids)?;
         let agreement = unigram.agreement(segment, self.scratch.unigram())?;
         let new = ids.get(n_before..).unwrap_or_default();
         if let (Some((key, hash)), Some(memo)) = (probe, &mut self.memo) {
