@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword import FormatError, SubwordError, load, save
-from subword.formats.sentencepiece_model import read
+from subword.formats.sentencepiece_model import read, tokenizer_of
 from subword.formats.sentencepiece_proto import (
     NormalizerSpec,
     Piece,
@@ -181,3 +181,21 @@ def test_a_piece_that_a_line_cannot_hold_is_refused(tmp_path):
     tok = load(stored(tmp_path, made((*PIECES, Piece("a\tb", -1.0, "normal")))))
     with pytest.raises(FormatError, match="piece 10"):
         save(tok, tmp_path / "x.vocab")
+
+
+TEXTS = st.text(alphabet="thecatx é\t▁[M]", max_size=60)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=6),
+    flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
+)
+def test_words_that_are_remembered_have_the_ids_of_the_whole_text(kind, texts, flags):
+    """Spans are found in the text as a whole, ids word by word from the memo."""
+    normalizer = NormalizerSpec(
+        add_dummy_prefix=flags[0], remove_extra_whitespaces=flags[1], escape_whitespaces=flags[2]
+    )
+    tok = tokenizer_of(made(normalizer=normalizer, model_type=kind))
+    for text in [*texts, *texts, " ".join(texts * 20)]:
+        assert tok.encode(text) == tok.encode_spans(text).ids

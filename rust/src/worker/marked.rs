@@ -139,18 +139,22 @@ impl Worker<'_> {
     ) -> Result<usize> {
         let mut view = std::mem::take(&mut self.view);
         let (mut end, mut n_more) = (probe.end, 1);
+        let mut is_clean = self.rewrite(text, probe.start, end, marks, &mut view)?;
         // Where the part behind is not independent, take it along: twice as many each time, so
         // that no text is normalized more than a few times.
-        while !self.rewrite(text, probe.start, end, marks, &mut view)? && end < text.len() {
+        while !is_clean && end < text.len() {
             for _ in 0..n_more {
                 end = Marks::cut(text, end);
             }
             n_more *= 2;
+            is_clean = self.rewrite(text, probe.start, end, marks, &mut view)?;
         }
         let n_before = ids.len();
         let has_key = !probe.key.is_none();
         let n_bytes = probe.end - probe.start;
-        let is_kept = end == probe.end
+        // What is not clean at the end of a text is another elsewhere.
+        let is_kept = is_clean
+            && end == probe.end
             && view.text.len() <= most_bytes(n_bytes)
             && (has_key || is_long_word(text, probe.start, n_bytes));
         let agreement = self.encode_view(&view.text, is_kept, running, ids)?;
