@@ -1,6 +1,7 @@
 """SentencePiece models as tokenizers, made by hand; what is wrong is named with its byte."""
 
 import contextlib
+import itertools
 
 import pytest
 from hypothesis import given
@@ -198,4 +199,20 @@ def test_words_that_are_remembered_have_the_ids_of_the_whole_text(kind, texts, f
     )
     tok = tokenizer_of(made(normalizer=normalizer, model_type=kind))
     for text in [*texts, *texts, " ".join(texts * 20)]:
+        assert tok.encode(text) == tok.encode_spans(text).ids
+
+
+def test_near_ties_are_decided_anew_behind_long_texts(tmp_path):
+    """Sums of 32 bits round more the longer the text, and what wins by little depends on it."""
+    letters = {letter: -5.0 - at / 7 for at, letter in enumerate("abcdefgh")}
+    pieces = [Piece("<unk>", 0.0, "unknown"), Piece("▁", -2.0, "normal")]
+    pieces += [Piece(letter, score, "normal") for letter, score in letters.items()]
+    pieces += [
+        Piece(a + b, letters[a] + letters[b] + (at % 41 - 20) / 5000, "normal")
+        for at, (a, b) in enumerate(itertools.product(letters, repeat=2))
+    ]
+    path = stored(tmp_path, made(tuple(pieces)))
+    words = ["".join(word) for word in itertools.product("abcdefgh", repeat=4)]
+    tok = load(path)
+    for text in [" ".join(words[::2] * 2), *words, " ".join(words)]:
         assert tok.encode(text) == tok.encode_spans(text).ids

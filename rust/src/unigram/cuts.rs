@@ -159,6 +159,12 @@ impl Unigram {
 }
 
 impl Running {
+    /// Whether ids found here are those behind every short text, where `Agreement::Near` holds.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.score >= NEAR
+    }
+
     /// Whether ids that are right behind some text are right here: take their scores if so.
     ///
     /// `n_bytes` is at least the number of characters that they stand for.

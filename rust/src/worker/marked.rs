@@ -275,7 +275,11 @@ impl Worker<'_> {
             return Ok(Agreement::Never);
         }
         running.encode_unfused(unigram, segment, self.scratch.unigram(), ids)?;
-        let agreement = unigram.agreement(segment, self.scratch.unigram())?;
+        let mut agreement = unigram.agreement(segment, self.scratch.unigram())?;
+        if agreement == Agreement::Near && !running.is_near() {
+            // These ids may be others than those behind a short text.
+            agreement = Agreement::Never;
+        }
         let new = ids.get(n_before..).unwrap_or_default();
         if let (Some((key, hash)), Some(memo)) = (probe, &mut self.memo) {
             let near = [&[IS_NEAR], new].concat();
