@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import zstandard
 
 from subword import load
 
@@ -82,3 +83,20 @@ def test_text_that_spells_a_control_piece_stays_text(model):
         for text in (token, f"a {token}b"):
             assert tok.encode(text) == theirs.encode(text)
             assert tok.encode(text, special="forbid") == theirs.encode(text)
+
+
+@pytest.mark.parametrize(
+    "corpus", ["en_web/wikitext2_valid_test", "ja/aozora_bunko", "ru/tinystories_ru", "code/c"]
+)
+def test_ids_of_running_text(model, shared, corpus):
+    """Lines, again when they are remembered, and a text so long that 32-bit scores lose digits."""
+    golden, tok, theirs = model
+    if golden["vocab"].startswith("kh_"):
+        pytest.skip("a vocabulary of a few words")
+    with (shared / "data" / f"{corpus}.txt.zst").open("rb") as packed:
+        text = zstandard.ZstdDecompressor().stream_reader(packed).read(200_000)
+    text = text.decode(errors="ignore")
+    texts = [*text.split("\n"), text, text.replace("\n", " ")]
+    expected = [ids.tolist() for ids in theirs.encode(texts, return_type="numpy")]
+    for _ in range(2):
+        assert tok.encode_batch(texts, n_threads=1).tolist() == expected

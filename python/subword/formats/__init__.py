@@ -13,6 +13,7 @@ from subword.formats import (
     clip,
     gguf,
     sentencepiece_model,
+    sentencepiece_vocab,
     subword_nmt,
     tekken,
     tiktoken,
@@ -34,21 +35,23 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "tiktoken": tiktoken,
     "bert_vocab": bert_vocab,
     "sentencepiece": sentencepiece_model,
+    "sentencepiece_vocab": sentencepiece_vocab,
     "tekken": tekken,
     "clip": clip,
     "subword_nmt": subword_nmt,
     "gguf": gguf,
 }
 """The formats by name: HF ``tokenizer.json``; GPT-2's ``vocab.json`` and ``merges.txt``;
-subword's YAML; tiktoken's rank files; BERT's ``vocab.txt``; SentencePiece's models; Mistral's
-``tekken.json``; CLIP's vocabulary; the codes of subword-nmt and fastBPE; the vocabulary of a GGUF
-file."""
+subword's YAML; tiktoken's rank files; BERT's ``vocab.txt``; SentencePiece's models and
+lists of pieces; Mistral's ``tekken.json``; CLIP's vocabulary; the codes of subword-nmt and
+fastBPE; the vocabulary of a GGUF file."""
 
 _SUFFIXES: Final = {
     ".yaml": "yaml",
     ".yml": "yaml",
     ".tiktoken": "tiktoken",
     ".gguf": "gguf",
+    ".vocab": "sentencepiece_vocab",
 }
 # Files of these names are told by content first: Llama 3's tokenizer.model is a rank file.
 _SENTENCEPIECE_SUFFIXES: Final = (".model", ".spm")
@@ -116,9 +119,9 @@ def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = N
     Args:
         tokenizer: What to write.
         path: A file; or, for ``vocab.json`` and ``merges.txt``, a folder.
-        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml``, ``.tiktoken`` and
-            ``.model`` say it, ``.json`` is ``tokenizer_json``, and a folder that exists is
-            ``vocab_merges``.
+        format: A name of ``FORMATS``. By default ``.yaml``, ``.yml``, ``.tiktoken``,
+            ``.model`` and ``.vocab`` say it, ``.json`` is ``tokenizer_json``, and a folder
+            that exists is ``vocab_merges``.
 
     Raises:
         FormatError: A format that is unknown or cannot be told, or that cannot hold the
@@ -154,8 +157,8 @@ def _told_by_name(path: Path) -> str:
         return "sentencepiece"
     if suffix not in _SUFFIXES:
         raise FormatError(
-            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml, .tiktoken or "
-            f".model, an existing folder, or pass format= one of {', '.join(FORMATS)}"
+            f"{path}: the extension {suffix!r:.20} tells no format; use .json, .yaml, .tiktoken, "
+            f".model or .vocab, an existing folder, or pass format= one of {', '.join(FORMATS)}"
         )
     return _SUFFIXES[suffix]
 

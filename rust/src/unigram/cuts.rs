@@ -23,6 +23,9 @@ const FAR_ROUNDING: f64 = 0.003_906_25;
 const WIDE: f64 = -1e7;
 const WIDE_ROUNDING: f64 = 1e-9;
 
+/// Behind an unknown id: one for each further character that it stands for.
+pub const FUSED: u32 = u32::MAX - 1;
+
 /// Where the best path of a segment is the same, whatever score it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agreement {
@@ -66,9 +69,8 @@ impl Unigram {
         while at < text.len() {
             let (right, n_bytes) = code_point_at(text, at);
             // Neighbours that are both unknown may become one unknown id.
-            if !self.neighbours.has(left, right)
-                && !(self.is_unknown(left) && self.is_unknown(right))
-            {
+            let may_fuse = self.is_unknown(left) && self.is_unknown(right);
+            if !may_fuse && !self.neighbours.has(left, right) {
                 return at;
             }
             (left, at) = (right, at + n_bytes);
@@ -76,7 +78,8 @@ impl Unigram {
         text.len()
     }
 
-    /// Whether no normal piece has a score above 0, as it is with logarithms of probabilities.
+    /// Whether the scores of ids add up to that of their path, and normal pieces have scores up to
+    /// 0, as logarithms of probabilities have.
     #[must_use]
     pub fn falls(&self) -> bool {
         self.falls
@@ -112,12 +115,15 @@ impl Unigram {
         Ok(found.map_or(Agreement::Never, |(_, agreement)| agreement))
     }
 
-    /// By how much the best path is better than all others, and the number of characters. It is
-    /// 0 where a character is unknown: ids do not tell the score of those.
+    /// By how much the best path is better than all others, and the number of characters; 0 for
+    /// what is not UTF-8, whose ids do not tell its score.
     fn margin(&self, text: &[u8], scratch: &mut Scratch) -> Result<(f64, usize)> {
         const NONE: (f64, f64) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         let paths = &mut scratch.two_best;
         paths.clear();
+        if std::str::from_utf8(text).is_err() {
+            return Ok((0.0, 0));
+        }
         paths.try_reserve(text.len() + 1)?;
         paths.resize(text.len() + 1, NONE);
         if let Some(first) = paths.first_mut() {
@@ -128,21 +134,22 @@ impl Unigram {
             let n_bytes = char_len(text, at);
             let here = paths.get(at).copied().unwrap_or(NONE);
             let mut covered = false;
-            self.trie.prefixes(text, at, |id, end| {
-                covered |= end - at == n_bytes;
-                let score = self.scores.get(id as usize).copied().unwrap_or(0.0);
-                if let Some(there) = paths.get_mut(end) {
-                    for candidate in [here.0 + score, here.1 + score] {
-                        if candidate > there.0 {
-                            *there = (candidate, there.0);
-                        } else if candidate > there.1 {
-                            there.1 = candidate;
-                        }
+            let mut reach = |end: usize, score: f64| {
+                let Some(there) = paths.get_mut(end) else { return };
+                for candidate in [here.0 + score, here.1 + score] {
+                    if candidate > there.0 {
+                        *there = (candidate, there.0);
+                    } else if candidate > there.1 {
+                        there.1 = candidate;
                     }
                 }
+            };
+            self.trie.prefixes(text, at, |id, end| {
+                covered |= end - at == n_bytes;
+                reach(end, self.scores.get(id as usize).copied().unwrap_or(0.0));
             });
             if !covered {
-                return Ok((0.0, n_chars));
+                reach(at + n_bytes, self.unk_score);
             }
             at += n_bytes;
             n_chars += 1;
@@ -153,6 +160,12 @@ impl Unigram {
 }
 
 impl Running {
+    /// Whether ids found here are those behind every short text, where `Agreement::Near` holds.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.score >= NEAR
+    }
+
     /// Whether ids that are right behind some text are right here: take their scores if so.
     ///
     /// `n_bytes` is at least the number of characters that they stand for.
@@ -173,7 +186,7 @@ impl Running {
         }
         let mut score = self.score;
         for &id in ids {
-            let sum = score + unigram.scores.get(id as usize).copied().unwrap_or(0.0);
+            let sum = score + unigram.scores.get(id as usize).copied().unwrap_or(unigram.unk_score);
             score = if is_single { f64::from(sum as f32) } else { sum };
         }
         // Scores fall, so that no sum on the way is farther from 0.
@@ -204,6 +217,45 @@ impl Running {
         control: &Control,
     ) -> Result<()> {
         self.score = unigram.encode_behind(segment, self.score, scratch, ids, control)?;
+        Ok(())
+    }
+
+    /// As `encode`, with a `FUSED` for each character that an unknown id stands for besides its
+    /// first.
+    ///
+    /// # Errors
+    ///
+    /// As `Unigram::encode`.
+    pub fn encode_unfused(
+        &mut self,
+        unigram: &Unigram,
+        segment: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let n_before = ids.len();
+        let before = self.score;
+        self.score = unigram.encode_behind(segment, before, scratch, ids, control)?;
+        let new = ids.get(n_before..).unwrap_or_default();
+        if !unigram.fuses_unknown() || !new.contains(&unigram.options.unk_id) {
+            return Ok(());
+        }
+        ids.truncate(n_before);
+        let mut spans: Vec<(u32, u32, u32)> = Vec::new();
+        unigram.encode_behind(segment, before, scratch, &mut spans, control)?;
+        for (id, start, end) in spans {
+            ids.push(id);
+            if id != unigram.options.unk_id {
+                continue;
+            }
+            let mut at = start as usize;
+            at += char_len(segment, at);
+            while at < end as usize {
+                at += char_len(segment, at);
+                ids.push(FUSED);
+            }
+        }
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ mod words;
 
 use hashbrown::HashMap;
 
-pub use cuts::{Agreement, Running};
+pub use cuts::{Agreement, FUSED, Running};
 pub use encode::Scratch;
 pub use lattice::{Random, Scored, check_alpha};
 pub use train::{TrainOptions, learn_pieces};
@@ -85,13 +85,14 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Unigram {
     trie: Trie,
-    /// By id; by `USER_DEFINED_SCORE` for user-defined pieces.
+    /// By id; by `USER_DEFINED_SCORE` for user-defined pieces, `unk_score` for unknown ones.
     scores: Vec<f64>,
     byte_ids: Option<Box<[u32; 256]>>,
     longest_piece: usize,
     unk_score: f64,
     options: Options,
     neighbours: Neighbours,
+    /// Whether ids tell the score of their path, and no piece makes it rise but user-defined ones.
     falls: bool,
     /// Ids of the pieces of one character.
     single: CodePointTable,
@@ -126,17 +127,31 @@ impl Unigram {
                 keys.push((&piece.text, id));
             }
         }
+        let unk_score = options.rounded(options.rounded(min_score) - UNKNOWN_PENALTY);
+        let byte_ids = if options.byte_fallback { Some(byte_ids(pieces)?) } else { None };
+        // So that the scores of ids add up to that of their path: the byte that begins a
+        // character counts for all of it.
+        let unknown = byte_ids.iter().flat_map(|ids| (0u8..).zip(ids.iter()));
+        let unknown =
+            unknown.map(|(byte, &id)| (id, if byte & 0xC0 == 0x80 { 0.0 } else { unk_score }));
+        let is_matched = keys.iter().any(|&(_, id)| id == options.unk_id);
+        let unknown = unknown.chain((!is_matched).then_some((options.unk_id, unk_score)));
+        for (id, score) in unknown {
+            if let Some(place) = scores.get_mut(id as usize) {
+                *place = score;
+            }
+        }
         keys.sort_unstable();
         let (neighbours, single) = cuts::characters(&keys)?;
         Ok(Self {
             neighbours,
-            falls: normal().all(|piece| piece.score <= 0.0),
+            falls: !is_matched && normal().all(|piece| piece.score <= 0.0),
             single,
             trie: Trie::build(&keys)?,
             longest_piece: keys.iter().map(|(text, _)| text.len()).max().unwrap_or(0),
             scores,
-            byte_ids: if options.byte_fallback { Some(byte_ids(pieces)?) } else { None },
-            unk_score: options.rounded(options.rounded(min_score) - UNKNOWN_PENALTY),
+            byte_ids,
+            unk_score,
             options: *options,
         })
     }

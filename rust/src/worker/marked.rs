@@ -7,7 +7,7 @@ use crate::key::{Key, LONGEST};
 use crate::marks::{MARK, Marks, View};
 use crate::model::Model;
 use crate::parallel::Control;
-use crate::unigram::{Agreement, Running};
+use crate::unigram::{Agreement, FUSED, Running};
 
 /// Before remembered ids that are right behind short texts only.
 const IS_NEAR: u32 = NO_ID;
@@ -127,6 +127,7 @@ impl Worker<'_> {
         if is_near {
             ids.remove(n_before);
         }
+        drop_fused(n_before, ids);
         Some(agreement)
     }
 
@@ -143,18 +144,23 @@ impl Worker<'_> {
     ) -> Result<usize> {
         let mut view = std::mem::take(&mut self.view);
         let (mut end, mut n_more) = (probe.end, 1);
+        let mut is_clean = self.rewrite(text, probe.start, end, marks, &mut view)?;
         // Where the part behind is not independent, take it along: twice as many each time, so
         // that no text is normalized more than a few times.
-        while !self.rewrite(text, probe.start, end, marks, &mut view)? && end < text.len() {
+        while !is_clean && end < text.len() {
             for _ in 0..n_more {
                 end = Marks::cut(text, end);
             }
             n_more *= 2;
+            is_clean = self.rewrite(text, probe.start, end, marks, &mut view)?;
         }
         let n_before = ids.len();
         let n_bytes = probe.end - probe.start;
-        let is_kept =
-            end == probe.end && view.text.len() <= most_bytes(n_bytes) && !probe.key.is_none();
+        // What is not clean at the end of a text is another elsewhere.
+        let is_kept = is_clean
+            && end == probe.end
+            && view.text.len() <= most_bytes(n_bytes)
+            && !probe.key.is_none();
         let agreement = self.encode_view(&view.text, is_kept, running, ids, control)?;
         self.view = view;
         if is_kept && agreement != Agreement::Never {
@@ -166,6 +172,7 @@ impl Worker<'_> {
                 memo.remember((probe.key, probe.hash), word, kept);
             }
         }
+        drop_fused(n_before, ids);
         Ok(end)
     }
 
@@ -267,11 +274,16 @@ impl Worker<'_> {
         }
         let segment = view.get(start..end).unwrap_or_default();
         let Model::Unigram(unigram) = self.tokenizer.model() else { return Ok(Agreement::Never) };
-        running.encode(unigram, segment, self.scratch.unigram(), ids, control)?;
         if !is_kept && probe.is_none() || segment.len() > LONGEST {
+            running.encode(unigram, segment, self.scratch.unigram(), ids, control)?;
             return Ok(Agreement::Never);
         }
-        let agreement = unigram.agreement(segment, self.scratch.unigram())?;
+        running.encode_unfused(unigram, segment, self.scratch.unigram(), ids, control)?;
+        let mut agreement = unigram.agreement(segment, self.scratch.unigram())?;
+        if agreement == Agreement::Near && !running.is_near() {
+            // These ids may be others than those behind a short text.
+            agreement = Agreement::Never;
+        }
         let new = ids.get(n_before..).unwrap_or_default();
         if let (Some(probe), Some(memo)) = (probe, &mut self.memo) {
             let near = [&[IS_NEAR], new].concat();
@@ -280,6 +292,7 @@ impl Worker<'_> {
                 Agreement::Near => memo.remember(probe, segment, &near),
                 Agreement::Never => {}
             }
+            drop_fused(n_before, ids);
         }
         Ok(agreement)
     }
@@ -288,6 +301,15 @@ impl Worker<'_> {
     fn segment_probe(&self, view: &[u8], start: usize, end: usize) -> Option<(Key, u64)> {
         let memo = self.memo.as_ref()?;
         Key::of(view, start, end).map(|key| (key, memo.hash(key)))
+    }
+}
+
+/// Drop what stands for the further characters of unknown ids, from place `from` on.
+#[inline]
+fn drop_fused(from: usize, ids: &mut Vec<u32>) {
+    if let Some(first) = ids.iter().skip(from).position(|&id| id == FUSED) {
+        let rest = ids.split_off(from + first);
+        ids.extend(rest.into_iter().filter(|&id| id != FUSED));
     }
 }
 
