@@ -90,7 +90,7 @@ class Tokenizer:
         steps = self.pretokenizer
         compiled = _core.Tokenizer(
             compile_model(self.model),
-            [_added_token(token, ordered[token], self.token_flags.get(token)) for token in ordered],
+            _added_tokens(ordered, self.token_flags),
             list(self.pattern),
             tokens=None if vocab is None else (list(vocab), list(vocab.values())),
             normalizer=_core.Normalizer(list(self.normalizer)) if self.normalizer else None,
@@ -477,20 +477,24 @@ class Tokenizer:
 _FIELDS = tuple(f.name for f in fields(Tokenizer) if f.init)
 
 
-def _added_token(
-    token: str, token_id: TokenId, flags: TokenFlags | None
-) -> tuple[str, int, bool, bool, bool, bool, bool, bool]:
-    flags = flags or TokenFlags()
-    return (
-        token,
-        token_id,
-        flags.special,
-        flags.normalized,
-        flags.lstrip,
-        flags.rstrip,
-        flags.single_word,
-        flags.control,
-    )
+def _added_tokens(
+    special_tokens: Mapping[str, TokenId], token_flags: Mapping[str, TokenFlags]
+) -> list[tuple[str, int, bool, bool, bool, bool, bool, bool]]:
+    usual = TokenFlags()
+    flags = [(token, at, token_flags.get(token, usual)) for token, at in special_tokens.items()]
+    return [
+        (
+            token,
+            token_id,
+            own.special,
+            own.normalized,
+            own.lstrip,
+            own.rstrip,
+            own.single_word,
+            own.control,
+        )
+        for token, token_id, own in flags
+    ]
 
 
 def _checked(text: TextLike, errors: Errors) -> TextLike:

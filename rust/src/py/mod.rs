@@ -5,6 +5,7 @@ mod bpe;
 mod characters;
 mod corpus;
 mod counts;
+mod json_tables;
 mod normalize;
 mod parts;
 mod split;
@@ -26,6 +27,8 @@ mod _core {
     use super::corpus::DocumentReader;
     #[pymodule_export]
     use super::counts::{PretokenCounter, PretokenTable, thread_count};
+    #[pymodule_export]
+    use super::json_tables::json_tables;
     #[pymodule_export]
     use super::normalize::{Normalizer, Steps, script_ranges};
     #[pymodule_export]
