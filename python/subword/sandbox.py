@@ -119,7 +119,7 @@ class _Limited(ImmutableSandboxedEnvironment):
         _check_operands(operator, left, right)
         return _made(super().call_binop(context, operator, left, right))
 
-    def call(self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: PYI063
+    def call(self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """Call what a template calls."""
         budget = _BUDGET.get()
         budget.step()
@@ -239,7 +239,7 @@ def _joined(args: tuple[Any, ...], sizes: list[int]) -> int:
 
 
 def _check_operands(operator: str, left: Any, right: Any) -> None:
-    sized = str | list | tuple
+    sized = (str, list, tuple)
     if operator == "*":
         for value, times in ((left, right), (right, left)):
             if isinstance(value, sized) and isinstance(times, int):
@@ -287,15 +287,15 @@ def _raise_exception(message: str) -> None:
 def _strftime_now(format: str) -> str:  # noqa: A002
     if _WIDTH.search(format):
         raise TemplateRuntimeError("a format asks for a width of five digits")
-    return datetime.now().strftime(format)  # noqa: DTZ005
+    return datetime.now().strftime(format)
 
 
 def _to_json(
     value: Any,
-    ensure_ascii: bool = False,  # noqa: FBT001, FBT002
+    ensure_ascii: bool = False,
     indent: int | None = None,
     separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,  # noqa: FBT001, FBT002
+    sort_keys: bool = False,
 ) -> str:
     """Unlike jinja2's own, it leaves what HTML would escape."""
     return json.dumps(

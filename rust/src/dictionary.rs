@@ -246,7 +246,9 @@ mod tests {
     fn matches_are_those_of_the_automaton() {
         let mut seed = 7u64;
         let mut random = |n: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % n
         };
         for round in 0..200 {

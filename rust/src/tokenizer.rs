@@ -53,9 +53,9 @@ impl Recognized {
         wanted: impl Fn(&AddedToken) -> bool,
     ) -> Result<Self> {
         let pick = |in_normalized: bool| {
-            tokens.iter().filter(move |added| {
-                !added.is_control && added.in_normalized == in_normalized
-            })
+            tokens
+                .iter()
+                .filter(move |added| !added.is_control && added.in_normalized == in_normalized)
         };
         let given = pick(false).filter(|added| wanted(added));
         let given = given.map(|added| added.token.clone()).collect();

@@ -43,7 +43,9 @@ def unpacked(shared: Path, folder: str, names: str, to: Path) -> Path:
 
 
 def golden(shared: Path, name: str) -> list[dict[str, Any]]:
-    cases: list[dict[str, Any]] = json.loads((shared / "golden" / f"{name}.json").read_bytes())["cases"]
+    cases: list[dict[str, Any]] = json.loads((shared / "golden" / f"{name}.json").read_bytes())[
+        "cases"
+    ]
     assert len(cases) > 300
     return cases
 
@@ -83,7 +85,11 @@ def test_what_is_written_is_read_equal(
     subword.save(tok, path)
     again = subword.load(path)
     assert again == tok
-    assert (again.roles, again.padding, again.truncation) == (tok.roles, tok.padding, tok.truncation)
+    assert (again.roles, again.padding, again.truncation) == (
+        tok.roles,
+        tok.padding,
+        tok.truncation,
+    )
     tokenizers = pytest.importorskip("tokenizers")
     hf = tokenizers.Tokenizer.from_file(str(path))
     hf.no_padding()
@@ -106,11 +112,13 @@ def test_gpt2_with_and_without_a_leading_space(prefix: bool, shared: Path, tmp_p
         assert tok.pattern == subword.load(folder).pattern
         assert tok.pretokenizer is None
     cases = golden(shared, "gpt2_hf_prefix_space" if prefix else "gpt2_hf")
-    check(tok, [{name: case[name] for name in case if name != "off" or not prefix} for case in cases])
+    check(
+        tok, [{name: case[name] for name in case if name != "off" or not prefix} for case in cases]
+    )
     for case in cases:
         if prefix and "off" in case:
             encoding = tok.encode_spans(case["t"])
-            spans = [trimmed(tok, *item) for item in zip(encoding.ids, encoding.char_spans)]
+            spans = [trimmed(tok, *item) for item in zip(encoding.ids, encoding.char_spans, strict=True)]
             assert [place for span in spans for place in span] == case["off"], case["t"]
 
 

@@ -73,7 +73,15 @@ def alphabet() -> list[str]:
 def wordpiece() -> Any:
     characters = [c for c in alphabet() if c != " "]
     words = ["hello", "world", "the", "foo", "##bar", "##ing", "lo", "##w", "##er", "2024", "caf"]
-    tokens = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters, *("##" + c for c in characters), *words]
+    tokens = [
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *characters,
+        *("##" + c for c in characters),
+        *words,
+    ]
     vocab = {token: at for at, token in enumerate(dict.fromkeys(tokens))}
     return M.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100)
 
@@ -92,7 +100,9 @@ def unigram(**options: Any) -> Any:
 
 
 def bpe(byte_tokens: bool = False, prefix: str = "", suffix: str = "", **options: Any) -> Any:
-    symbols = alphabet() if not byte_tokens else [*alphabet(), *(f"<0x{b:02X}>" for b in range(256))]
+    symbols = (
+        alphabet() if not byte_tokens else [*alphabet(), *(f"<0x{b:02X}>" for b in range(256))]
+    )
     pairs = ["t h", "th e", "l o", "lo w", "h e", "l l", "\u2581 the"]
     tokens, merges = ["<unk>", *symbols], []
     if prefix:
@@ -141,7 +151,10 @@ def made(model: Any, **parts: Any) -> Any:
 WORDS = {"pre_tokenizer": P.Whitespace(), "decoder": D.WordPiece(cleanup=False)}
 LLAMA = D.Sequence([D.Replace("\u2581", " "), D.ByteFallback(), D.Fuse(), D.Strip(" ", 1, 0)])
 LEVEL = {"pre_tokenizer": P.ByteLevel(add_prefix_space=False), "decoder": D.ByteLevel()}
-FLAGS = [dict(zip(("lstrip", "rstrip", "single_word"), on, strict=True)) for on in product((False, True), repeat=3)]
+FLAGS = [
+    dict(zip(("lstrip", "rstrip", "single_word"), on, strict=True))
+    for on in product((False, True), repeat=3)
+]
 BERT_TEMPLATE = R.TemplateProcessing(
     single="[CLS] $A [SEP]",
     pair="[CLS] $A [SEP] $B:1 [SEP]:1",
@@ -204,14 +217,21 @@ BYTE_LEVELS = {
     ),
     "clip": P.Sequence(
         [
-            P.Split(Regex(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"), "removed", invert=True),
+            P.Split(
+                Regex(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"),
+                "removed",
+                invert=True,
+            ),
             P.ByteLevel(add_prefix_space=False),
         ]
     ),
 }
 
 CASES: dict[str, Any] = {
-    **{f"normalizer_{name}": made(wordpiece(), normalizer=part, **WORDS) for name, part in NORMALIZERS.items()},
+    **{
+        f"normalizer_{name}": made(wordpiece(), normalizer=part, **WORDS)
+        for name, part in NORMALIZERS.items()
+    },
     **{
         f"pretokenizer_{name}": made(unigram(), pre_tokenizer=part, decoder=D.Fuse())
         for name, part in PRETOKENIZERS.items()
@@ -220,10 +240,14 @@ CASES: dict[str, Any] = {
         f"byte_level_{name}": made(byte_level(), pre_tokenizer=part, decoder=D.ByteLevel())
         for name, part in BYTE_LEVELS.items()
     },
-    "byte_level_normalizer": made(byte_level(), normalizer=N.Sequence([N.NFC(), N.ByteLevel()]), decoder=D.ByteLevel()),
+    "byte_level_normalizer": made(
+        byte_level(), normalizer=N.Sequence([N.NFC(), N.ByteLevel()]), decoder=D.ByteLevel()
+    ),
     "byte_level_whole_first": made(byte_level(ignore_merges=True), **LEVEL),
     "byte_level_unigram": made(unigram(), pre_tokenizer=P.ByteLevel(), decoder=D.ByteLevel()),
-    "byte_level_suffix": made(bpe(suffix="</w>"), pre_tokenizer=P.ByteLevel(add_prefix_space=False), decoder=D.ByteLevel()),
+    "byte_level_suffix": made(
+        bpe(suffix="</w>"), pre_tokenizer=P.ByteLevel(add_prefix_space=False), decoder=D.ByteLevel()
+    ),
     "words": made(words(), pre_tokenizer=P.Whitespace()),
     "bpe": made(bpe(), pre_tokenizer=P.Whitespace(), decoder=D.Fuse()),
     "bpe_fused": made(bpe(fuse_unk=True), pre_tokenizer=P.Whitespace(), decoder=D.Fuse()),
@@ -232,9 +256,13 @@ CASES: dict[str, Any] = {
         normalizer=N.Sequence([N.Prepend("\u2581"), N.Replace(" ", "\u2581")]),
         decoder=LLAMA,
     ),
-    "bpe_suffix": made(bpe(suffix="</w>"), pre_tokenizer=P.WhitespaceSplit(), decoder=D.BPEDecoder()),
+    "bpe_suffix": made(
+        bpe(suffix="</w>"), pre_tokenizer=P.WhitespaceSplit(), decoder=D.BPEDecoder()
+    ),
     "bpe_prefix": made(bpe(prefix="@@"), pre_tokenizer=P.WhitespaceSplit(), decoder=D.Fuse()),
-    "bpe_whole_first": made(bpe(ignore_merges=True), pre_tokenizer=P.WhitespaceSplit(), decoder=D.Fuse()),
+    "bpe_whole_first": made(
+        bpe(ignore_merges=True), pre_tokenizer=P.WhitespaceSplit(), decoder=D.Fuse()
+    ),
     "unigram_bytes": made(unigram(byte_fallback=True), pre_tokenizer=P.Metaspace(), decoder=LLAMA),
     "decoder_metaspace": made(unigram(), pre_tokenizer=P.Metaspace(), decoder=D.Metaspace()),
     "decoder_cleanup": made(wordpiece(), pre_tokenizer=P.BertPreTokenizer(), decoder=D.WordPiece()),
@@ -265,7 +293,12 @@ CASES: dict[str, Any] = {
         **LEVEL,
         added=["<s>"],
         post_processor=R.Sequence(
-            [R.ByteLevel(trim_offsets=False), R.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B:1", special_tokens=[("<s>", 264)])]
+            [
+                R.ByteLevel(trim_offsets=False),
+                R.TemplateProcessing(
+                    single="<s> $A", pair="<s> $A <s> $B:1", special_tokens=[("<s>", 264)]
+                ),
+            ]
         ),
     ),
     **{
@@ -281,7 +314,11 @@ CASES: dict[str, Any] = {
             byte_level(),
             normalizer=N.Sequence([N.NFC(), N.Lowercase()]),
             **LEVEL,
-            added=["<s>", AddedToken("Foo", normalized=True, **on), AddedToken("NEW_word", normalized=True)],
+            added=[
+                "<s>",
+                AddedToken("Foo", normalized=True, **on),
+                AddedToken("NEW_word", normalized=True),
+            ],
         )
         for at, on in enumerate(FLAGS)
     },
@@ -289,7 +326,13 @@ CASES: dict[str, Any] = {
         bpe(),
         pre_tokenizer=P.Metaspace(),
         decoder=D.Metaspace(),
-        added=["<s>", "</s>", "<s><s>", AddedToken("foo bar", normalized=True), AddedToken(" foo", normalized=True)],
+        added=[
+            "<s>",
+            "</s>",
+            "<s><s>",
+            AddedToken("foo bar", normalized=True),
+            AddedToken(" foo", normalized=True),
+        ],
     ),
 }
 

@@ -27,7 +27,11 @@ subword's YAML; tiktoken's rank files; BERT's ``vocab.txt``."""
 
 _SUFFIXES: Final = {".yaml": "yaml", ".yml": "yaml", ".tiktoken": "tiktoken"}
 _FILES: Final = {"tokenizer_json": "tokenizer.json", "bert_vocab": "vocab.txt"}
-_NAMES: Final = {"tokenizer.json": "tokenizer_json", "vocab.json": "vocab_merges", "vocab.txt": "bert_vocab"}
+_NAMES: Final = {
+    "tokenizer.json": "tokenizer_json",
+    "vocab.json": "vocab_merges",
+    "vocab.txt": "bert_vocab",
+}
 
 
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:  # noqa: A002
@@ -126,7 +130,9 @@ def _told_by_folder(folder: Path) -> str:
     found = [
         name for name, needed in files.items() if all((folder / file).is_file() for file in needed)
     ]
-    return _only(found, f"{folder}: the folder", "tokenizer.json, vocab.json and merges.txt, or vocab.txt")
+    return _only(
+        found, f"{folder}: the folder", "tokenizer.json, vocab.json and merges.txt, or vocab.txt"
+    )
 
 
 def _told_by_file(path: Path) -> str:

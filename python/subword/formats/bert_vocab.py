@@ -100,7 +100,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
     write_atomically(path, (f"{token}\n".encode() for token in tokens))
 
 
-def _made(tokens: list[str], normalizer: Normalizer, cleanup: bool) -> Tokenizer:  # noqa: FBT001
+def _made(tokens: list[str], normalizer: Normalizer, cleanup: bool) -> Tokenizer:
     ids = {token: at for at, token in enumerate(tokens)}
     roles = {role: token for role, token in _ROLES.items() if token in ids}
     return Tokenizer(

@@ -89,7 +89,7 @@ def _is_plain(item: dict[str, Any]) -> bool:
         return False
     if type(item.get("id")) is not int:
         return False
-    return all([type(item.get(name, False)) is bool for name in _FLAGS])
+    return all(type(item.get(name, False)) is bool for name in _FLAGS)
 
 
 def _check(item: Any, place: str) -> None:

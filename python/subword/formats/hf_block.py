@@ -10,8 +10,18 @@ from typing import Any, Final, get_args
 from subword.errors import FormatError
 from subword.formats.json_file import checked, refuse_others
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
-from subword.models import Bpe, CharacterBpe, Model, Piece, PieceKind, Ties, Training, Unigram
-from subword.models import WordPiece
+from subword.models import (
+    Bpe,
+    CharacterBpe,
+    Model,
+    Piece,
+    PieceKind,
+    Ties,
+    Training,
+    Unigram,
+    WordPiece,
+    Words,
+)
 from subword.patterns import Pattern
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
@@ -108,10 +118,12 @@ def _read_model(tokenizer: Tokenizer, block: Mapping[str, Any], place: str) -> M
             pieces = _read_kinds(model, block, f"{place}.kinds")
             single = checked(block.get("single_precision"), bool, f"{place}.single_precision")
             return replace(model, pieces=pieces, single_precision=single)
-        case _:
+        case Words():
             vocab = _read_vocab(model.vocab, tokenizer.special_tokens, kept)
-            unk_token = None if block.get("refuses_unknown") else getattr(model, "unk_token", None)
-            return replace(model, vocab=vocab, unk_token=unk_token)  # type: ignore[call-arg]
+            unk_token = None if block.get("refuses_unknown") else model.unk_token
+            return replace(model, vocab=vocab, unk_token=unk_token)
+        case _:
+            return model
 
 
 def _read_vocab(
@@ -136,9 +148,7 @@ def _read_training(block: Mapping[str, Any], n_merges: int, place: str) -> Train
         )
     counts = checked(block.get("merge_counts"), list, f"{place}.merge_counts")
     if n_merges and len(counts) != n_merges:
-        raise FormatError(
-            f"{place}.merge_counts has {len(counts)} counts for {n_merges} merges"
-        )
+        raise FormatError(f"{place}.merge_counts has {len(counts)} counts for {n_merges} merges")
     for at, count in enumerate(counts):
         checked(count, int, f"{place}.merge_counts[{at}]")
     least = checked(block.get("min_frequency"), int, f"{place}.min_frequency")

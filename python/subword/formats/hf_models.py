@@ -67,9 +67,7 @@ def model_kind(fields: Mapping[str, Any], place: str) -> str:
         elif set(fields) == {"vocab", "unk_token"}:
             kind = "WordLevel"
     if kind not in ("BPE", *_OTHER_FIELDS):
-        raise FormatError(
-            f"{place}.type is {kind!r:.40}; expected BPE, {', '.join(_OTHER_FIELDS)}"
-        )
+        raise FormatError(f"{place}.type is {kind!r:.40}; expected BPE, {', '.join(_OTHER_FIELDS)}")
     return str(kind)
 
 
@@ -184,9 +182,7 @@ def _refuse_merge(merge: Any, vocab: Mapping[str, TokenId], place: str) -> None:
     if type(parts) is not list or len(parts) != 2 or not all(type(part) is str for part in parts):
         raise FormatError(f"{place}: expected two tokens, got {merge!r:.60}") from None
     part = next(part for part in parts if part not in vocab)
-    raise FormatError(
-        f"{place} names {part!r:.40}, which is no token of the vocabulary"
-    ) from None
+    raise FormatError(f"{place} names {part!r:.40}, which is no token of the vocabulary") from None
 
 
 def write_other(
@@ -229,7 +225,7 @@ def write_other(
                     "tokenizer.json cannot hold a Unigram model with fuse_unknown=False; HF "
                     "tokenizers makes unknown characters in a row one id"
                 )
-            pieces = [[piece.text.decode(), piece.score] for piece in model.pieces]
+            pieces: list[object] = [[piece.text.decode(), piece.score] for piece in model.pieces]
             return {
                 "type": "Unigram",
                 "unk_id": model.unk_id,

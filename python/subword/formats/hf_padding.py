@@ -9,8 +9,6 @@ from subword.errors import FormatError
 from subword.formats.json_file import checked, refuse_others
 from subword.padding import Padding, Side, Strategy, Truncation
 
-
-
 __all__ = ["read_padding", "read_truncation", "write_padding", "write_truncation"]
 
 T = TypeVar("T")
@@ -35,9 +33,7 @@ def read_truncation(found: Any, place: str) -> Truncation | None:
     return Truncation(
         _natural(fields.get("max_length"), f"{place}.max_length"),
         stride=_natural(fields.get("stride", 0), f"{place}.stride"),
-        strategy=_one_of(
-            _STRATEGIES, fields.get("strategy", "LongestFirst"), f"{place}.strategy"
-        ),
+        strategy=_one_of(_STRATEGIES, fields.get("strategy", "LongestFirst"), f"{place}.strategy"),
         side=_one_of(_SIDES, fields.get("direction", "Right"), f"{place}.direction"),
     )
 
@@ -64,9 +60,7 @@ def read_padding(found: Any, place: str) -> Padding | None:
         _natural(fields.get("pad_id"), f"{place}.pad_id"),
         type_id=_natural(fields.get("pad_type_id"), f"{place}.pad_type_id"),
         length=length,
-        multiple_of=None
-        if multiple is None
-        else _natural(multiple, f"{place}.pad_to_multiple_of"),
+        multiple_of=None if multiple is None else _natural(multiple, f"{place}.pad_to_multiple_of"),
         side=_one_of(_SIDES, fields.get("direction", "Right"), f"{place}.direction"),
     )
 

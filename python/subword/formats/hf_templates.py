@@ -107,9 +107,7 @@ def _check_id(token: str, given: TokenId, ids: Mapping[str, TokenId], place: str
         )
 
 
-def _read_processing(
-    fields: Mapping[str, Any], ids: Mapping[str, TokenId], place: str
-) -> Template:
+def _read_processing(fields: Mapping[str, Any], ids: Mapping[str, TokenId], place: str) -> Template:
     refuse_others(fields, {"type", "single", "pair", "special_tokens"}, place)
     named: dict[str, list[str]] = {}
     special_place = f"{place}.special_tokens"
@@ -132,9 +130,7 @@ def _read_processing(
     return Template(single, pair)
 
 
-def _read_parts(
-    found: Any, named: Mapping[str, list[str]], place: str
-) -> tuple[TemplatePart, ...]:
+def _read_parts(found: Any, named: Mapping[str, list[str]], place: str) -> tuple[TemplatePart, ...]:
     parts: list[TemplatePart] = []
     for at, item in enumerate(checked(found, list, place)):
         item_place = f"{place}[{at}]"

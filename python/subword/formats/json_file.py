@@ -148,7 +148,9 @@ def refuse_others(found: Mapping[str, object], known: set[str], place: Place) ->
         )
 
 
-def flag(fields: Mapping[str, object], name: str, place: Place, default: bool | None = None) -> bool:
+def flag(
+    fields: Mapping[str, object], name: str, place: Place, default: bool | None = None
+) -> bool:
     """Give a field that is true or false; the default where it is absent.
 
     Raises:
@@ -178,4 +180,6 @@ def read_sequence(found: Any, inner: str, place: Place) -> Iterator[tuple[dict[s
         return
     refuse_others(fields, {"type", inner}, place)
     for at, part in enumerate(checked(fields.get(inner), list, f"{place}.{inner}")):
-        yield from read_sequence(checked(part, dict, f"{place}.{inner}[{at}]"), inner, f"{place}.{inner}[{at}]")
+        yield from read_sequence(
+            checked(part, dict, f"{place}.{inner}[{at}]"), inner, f"{place}.{inner}[{at}]"
+        )

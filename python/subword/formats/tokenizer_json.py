@@ -169,9 +169,7 @@ def _read_root(root: Mapping[str, Any], name: str, spelt: Spelt) -> Tokenizer:
         pretokenizer=cut.steps,
         token_flags=flags,
         template=template,
-        decoder=read_decoder(
-            root.get("decoder"), f"{name}: decoder", is_byte_level=is_byte_level
-        ),
+        decoder=read_decoder(root.get("decoder"), f"{name}: decoder", is_byte_level=is_byte_level),
         truncation=read_truncation(root.get("truncation"), f"{name}: truncation"),
         padding=read_padding(root.get("padding"), f"{name}: padding"),
     )

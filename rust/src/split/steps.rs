@@ -312,7 +312,9 @@ impl Compiled {
                 spans.extend(scratch.iter().map(|(range, _)| (range.start, range.end)));
             }
             Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans)?,
-            Self::Metaspace { .. } | Self::PrefixSpace | Self::Printable => spans.push((piece.start, piece.end)),
+            Self::Metaspace { .. } | Self::PrefixSpace | Self::Printable => {
+                spans.push((piece.start, piece.end))
+            }
         }
         Ok(())
     }
