@@ -188,7 +188,13 @@ class Tokenizer:
         if errors != "strict":
             texts = [_checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
-        return Ragged(ids, bounds)
+        return Ragged(ids, bounds, self._pad_id())
+
+    def _pad_id(self) -> TokenId:
+        """Give the id of the padding token: that of its role, of the file's padding, or 0."""
+        if "pad" in self.roles:
+            return self.token_id(self.roles["pad"])
+        return 0 if self.padding is None else self.padding.pad_id
 
     def encode_iterable(
         self, iterable: Iterable[TextLike], *, special: Special = "recognize"

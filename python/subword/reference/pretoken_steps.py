@@ -14,8 +14,8 @@ from functools import cache
 from itertools import groupby
 
 from subword import _core
-from subword.byte_characters import BYTE_CHARACTERS
 from subword import pretokens as data
+from subword.byte_characters import BYTE_CHARACTERS
 from subword.reference.normalizers import Unit
 
 __all__ = ["split"]
