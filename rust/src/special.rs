@@ -45,7 +45,7 @@ enum Matcher {
     /// For few tokens.
     Automaton(AhoCorasick),
     /// For many.
-    Dictionary(Dictionary),
+    Dictionary(Box<Dictionary>),
 }
 
 impl Matcher {
@@ -95,7 +95,7 @@ impl SpecialTokens {
                     Error::new(Kind::SpecialToken, message)
                 })?))
             }
-            _ => Some(Matcher::Dictionary(Dictionary::new(&texts))),
+            _ => Some(Matcher::Dictionary(Box::new(Dictionary::new(&texts)))),
         };
         Ok(this)
     }

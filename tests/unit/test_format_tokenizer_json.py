@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from subword.errors import FormatError, SourceIsDirectoryError, VocabularyError
+from subword.errors import FormatError, SourceIsDirectoryError, SubwordError, VocabularyError
 from subword.formats import load, tokenizer_json
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
 from subword.patterns import NAMED_PATTERNS
@@ -247,3 +247,64 @@ def test_patterns_that_are_none_are_refused(pattern):
     for translate in (to_oniguruma, from_oniguruma):
         with pytest.raises(FormatError):
             translate(pattern)
+
+
+def model(**fields):
+    """SMALL with another model, and what belongs to one that is not of bytes."""
+    root = {**SMALL, "pre_tokenizer": None, "decoder": None, "added_tokens": []}
+    return {**root, "model": fields}
+
+
+UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}
+
+
+@pytest.mark.parametrize(
+    ("root", "named"),
+    [
+        (model(**{**UNIGRAM, "unk_id": None}), "unk_id is null"),
+        (model(**{**UNIGRAM, "unk_id": 2}), "unk_id is 2"),
+        (model(**{**UNIGRAM, "vocab": [["a"]]}), r"vocab\[0\]"),
+        (model(**{**UNIGRAM, "vocab": [["a", "b"]]}), "finite"),
+        (model(**{**UNIGRAM, "vocab": [["a", True]]}), "finite"),
+        (model(**{**UNIGRAM, "vocab": [["a", -1], ["a", -2]]}), "a"),
+        (model(**{**UNIGRAM, "byte_fallback": True}), "byte"),
+        (model(type="WordLevel", vocab={"a": 0}, unk_token="[UNK]"), "UNK"),
+        (model(type="WordPiece", vocab={"a": 0}, unk_token="[UNK]"), "UNK"),
+        (model(type="BPE", vocab={"a": 0}, merges=[], unk_token="u"), "'u'"),
+        (model(type="BPE", vocab={"a": 0}, merges=[], dropout=0.5), "dropout"),
+        (model(type="BPE", vocab={"a": 0, "b": 1}, merges=["a b"]), "ab"),
+        (model(vocab={"a": 0}), "type"),
+    ],
+)
+def test_damaged_models_are_refused(root, named, file):
+    with pytest.raises(SubwordError, match=named):
+        load(file(root))
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity", "1e999", "-" + "9" * 5000])
+def test_scores_that_are_no_numbers_are_refused(score, file):
+    text = json.dumps(model(**{**UNIGRAM, "vocab": [["<unk>", 12345]]}))
+    with pytest.raises(FormatError):
+        load(file(text.replace("12345", score)))
+
+
+def test_ids_may_have_gaps(file):
+    tok = load(file(model(type="WordLevel", vocab={"a": 7, "[UNK]": 90}, unk_token="[UNK]")))
+    assert (tok.encode("a"), tok.encode("b"), tok.vocab_size) == ([7], [90], 91)
+
+
+@pytest.mark.parametrize("spelling", ["a", "\\u0061"])
+def test_tables_are_read_alike_with_and_without_a_parser(spelling, file, monkeypatch):
+    """The kernel reads the tables of plain files; a JSON parser reads whatever else."""
+    text = json.dumps(SMALL).replace('"a"', f'"{spelling}"')
+    by_kernel = load(file(text))
+    monkeypatch.setattr(tokenizer_json._core, "json_tables", lambda _data: None)
+    assert load(file(text)) == by_kernel
+    assert by_kernel.encode("a a<|end|>") == [0, 2, 3]
+
+
+def test_many_added_tokens_are_found(file):
+    entries = [added(f"<|reserved_{at}|>", 3 + at) for at in range(3000)]
+    tok = load(file(changed("added_tokens", to=entries)))
+    text = "a<|reserved_2999|> a<|reserved_29|><|reserved_|"[: -len("<|reserved_|")]
+    assert tok.encode(text) == [0, 3002, 2, 32]
