@@ -28,6 +28,7 @@ __all__ = [
     "Words",
     "check_column",
     "class_ranges",
+    "json_tables",
     "learn_merges",
     "learn_pieces",
     "learn_wordpiece",
@@ -305,6 +306,11 @@ class TextStream:
     def push(self, part: _Text) -> list[int]: ...
     def finish(self) -> list[int]: ...
 
+def json_tables(
+    data: bytes,
+) -> (
+    tuple[bytes, list[str], list[int], list[tuple[int, int]] | None, list[bytes | None]] | None
+): ...
 def class_ranges(expression: str) -> list[tuple[int, int]]: ...
 
 @final

@@ -40,14 +40,14 @@ def render_chat(
         MissingExtraError: jinja2 is not installed.
 
     Examples:
-        >>> template = "{% for m in messages %}{{ m.role }}: {{ m.content + eos_token }} {% endfor %}"
+        >>> template = "{% for m in messages %}{{ m.role }} {{ m.content + eos_token }}{% endfor %}"
         >>> render_chat(template, [{"role": "user", "content": "Hi"}], roles={"eos": "</s>"})
-        'user: Hi</s> '
+        'user Hi</s>'
     """
     require_extra("jinja2", "chat")
     from subword.sandbox import render
 
-    given = {f"{role}_token": token for role, token in roles.items()}
+    given: dict[str, Any] = {f"{role}_token": token for role, token in roles.items()}
     given |= {
         "messages": messages,
         "tools": tools,

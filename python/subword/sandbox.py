@@ -239,7 +239,7 @@ def _joined(args: tuple[Any, ...], sizes: list[int]) -> int:
 
 
 def _check_operands(operator: str, left: Any, right: Any) -> None:
-    sized = str | list | tuple
+    sized = (str, list, tuple)
     if operator == "*":
         for value, times in ((left, right), (right, left)):
             if isinstance(value, sized) and isinstance(times, int):

@@ -92,7 +92,7 @@ class Tokenizer:
         steps = self.pretokenizer
         compiled = _core.Tokenizer(
             compile_model(self.model),
-            [_added_token(token, ordered[token], self.token_flags.get(token)) for token in ordered],
+            _added_tokens(ordered, self.token_flags),
             list(self.pattern),
             tokens=None if vocab is None else (list(vocab), list(vocab.values())),
             normalizer=_core.Normalizer(list(self.normalizer)) if self.normalizer else None,
@@ -190,7 +190,13 @@ class Tokenizer:
         if is_replacing(errors):
             texts = [checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
-        return Ragged(ids, bounds)
+        return Ragged(ids, bounds, self._pad_id())
+
+    def _pad_id(self) -> TokenId:
+        """Give the id of the padding token: that of its role, of the file's padding, or 0."""
+        if "pad" in self.roles:
+            return self.token_id(self.roles["pad"])
+        return 0 if self.padding is None else self.padding.pad_id
 
     def encode_iterable(
         self,
@@ -640,20 +646,24 @@ class Tokenizer:
 _FIELDS = tuple(f.name for f in fields(Tokenizer) if f.init)
 
 
-def _added_token(
-    token: str, token_id: TokenId, flags: TokenFlags | None
-) -> tuple[str, int, bool, bool, bool, bool, bool, bool]:
-    flags = flags or TokenFlags()
-    return (
-        token,
-        token_id,
-        flags.special,
-        flags.normalized,
-        flags.lstrip,
-        flags.rstrip,
-        flags.single_word,
-        flags.control,
-    )
+def _added_tokens(
+    special_tokens: Mapping[str, TokenId], token_flags: Mapping[str, TokenFlags]
+) -> list[tuple[str, int, bool, bool, bool, bool, bool, bool]]:
+    usual = TokenFlags()
+    flags = [(token, at, token_flags.get(token, usual)) for token, at in special_tokens.items()]
+    return [
+        (
+            token,
+            token_id,
+            own.special,
+            own.normalized,
+            own.lstrip,
+            own.rstrip,
+            own.single_word,
+            own.control,
+        )
+        for token, token_id, own in flags
+    ]
 
 
 _PAIRS_AT_ONCE = 1 << 18

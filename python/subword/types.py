@@ -72,6 +72,7 @@ class Ragged(Sequence[npt.NDArray[np.uint32]]):
     Attributes:
         ids: The ids of all texts, one after another; shape (n_ids,), uint32.
         bounds: Text ``i`` has ``ids[bounds[i]:bounds[i + 1]]``; shape (n_texts + 1,), int64.
+        pad_id: The id that ``pad`` fills up with; 0 where the tokenizer has no padding token.
 
     Examples:
         >>> ragged = Ragged(np.array([5, 6, 7], np.uint32), np.array([0, 2, 2, 3]))
@@ -81,6 +82,7 @@ class Ragged(Sequence[npt.NDArray[np.uint32]]):
 
     ids: npt.NDArray[np.uint32]
     bounds: npt.NDArray[np.int64]
+    pad_id: TokenId = 0
 
     def __len__(self) -> int:
         """Give the number of texts."""
@@ -126,21 +128,23 @@ class Ragged(Sequence[npt.NDArray[np.uint32]]):
         self,
         max_length: int | None = None,
         *,
-        pad_id: int = 0,
+        pad_id: int | None = None,
         side: Literal["right", "left"] = "right",
         truncate: bool = False,
+        multiple_of: int = 1,
     ) -> "Padded":
         """Give a rectangle of ids and the mask of those that are not padding.
 
         Args:
             max_length: Ids of a row; the longest text's number by default.
-            pad_id: Id that fills a row up.
+            pad_id: Id that fills a row up; by default that of the tokenizer's padding token.
             side: Where padding goes.
             truncate: Cut longer texts to ``max_length``, at their end, instead of refusing them.
+            multiple_of: Make rows as long as the next multiple of it, for hardware that likes it.
 
         Raises:
             ArgumentError: A text is longer than ``max_length`` and ``truncate`` is false, or
-                ``side`` is unknown, or ``max_length`` is negative.
+                ``side`` is unknown, ``max_length`` is negative, or ``multiple_of`` is below 1.
 
         Examples:
             >>> ragged = Ragged(np.array([5, 6, 7], np.uint32), np.array([0, 2, 2, 3]))
@@ -160,13 +164,16 @@ class Ragged(Sequence[npt.NDArray[np.uint32]]):
                 f"text {int(lengths.argmax())} has {longest} ids, more than max_length={width}; "
                 "pass truncate=True to cut it"
             )
+        if multiple_of < 1:
+            raise ArgumentError(f"multiple_of is {multiple_of}; it is at least 1")
         kept = np.minimum(lengths, width)
+        width += -width % multiple_of
         columns = np.arange(width)
         offsets = columns if side == "right" else columns - (width - kept)[:, None]
         mask = np.broadcast_to(
             (offsets >= 0) & (offsets < kept[:, None]), (len(self), width)
         ).copy()
-        ids = np.full((len(self), width), pad_id, np.uint32)
+        ids = np.full((len(self), width), self.pad_id if pad_id is None else pad_id, np.uint32)
         ids[mask] = self.ids[(self.bounds[:-1, None] + offsets)[mask]]
         return Padded(ids, mask)
 

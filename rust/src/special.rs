@@ -2,6 +2,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use crate::dictionary::Dictionary;
 use crate::error::{Error, Kind, Result};
 use crate::split::classes::{ClassTable, bit, decode_utf8};
 use crate::split::trailing_spaces;
@@ -35,14 +36,41 @@ impl SpecialToken {
     }
 }
 
+/// Up to so many tokens an automaton is built soon, and finds them fastest.
+const FEW: usize = 64;
+
+/// Finds the leftmost token, the longest of those that begin there.
+#[derive(Debug)]
+enum Matcher {
+    /// For few tokens.
+    Automaton(AhoCorasick),
+    /// For many.
+    Dictionary(Box<Dictionary>),
+}
+
+impl Matcher {
+    /// The start, the end and the place of the first token from `at` on.
+    #[inline]
+    fn find(&self, text: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+        match self {
+            Self::Automaton(automaton) => {
+                let found = automaton.find(aho_corasick::Input::new(text).range(at..))?;
+                Some((found.start(), found.end(), found.pattern().as_usize()))
+            }
+            Self::Dictionary(dictionary) => dictionary.find(text, at),
+        }
+    }
+}
+
 /// Finds special tokens in text.
 #[derive(Debug)]
 pub struct SpecialTokens {
     tokens: Vec<SpecialToken>,
-    matcher: Option<AhoCorasick>,
+    matcher: Option<Matcher>,
     longest: usize,
     begins: [bool; 256],
     are_plain: bool,
+    any_has_space: bool,
     /// Places in `tokens`, by id and by bytes.
     by_id: Vec<u32>,
     by_bytes: Vec<u32>,
@@ -56,17 +84,19 @@ impl SpecialTokens {
     /// `SpecialToken` for an empty or repeated one.
     pub fn new(tokens: Vec<SpecialToken>) -> Result<Self> {
         let mut this = Self::unmatched(tokens)?;
-        if !this.is_empty() {
-            let built = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(this.tokens.iter().map(|token| &token.text));
-            this.matcher = Some(built.map_err(|error| {
-                Error::new(
-                    Kind::SpecialToken,
-                    format!("the special tokens do not compile: {error}"),
-                )
-            })?);
-        }
+        let texts: Vec<&[u8]> = this.tokens.iter().map(|token| token.text.as_slice()).collect();
+        this.matcher = match texts.len() {
+            0 => None,
+            1..=FEW => {
+                let built =
+                    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
+                Some(Matcher::Automaton(built.map_err(|error| {
+                    let message = format!("the special tokens do not compile: {error}");
+                    Error::new(Kind::SpecialToken, message)
+                })?))
+            }
+            _ => Some(Matcher::Dictionary(Box::new(Dictionary::new(&texts)))),
+        };
         Ok(this)
     }
 
@@ -102,6 +132,9 @@ impl SpecialTokens {
         }
         Ok(Self {
             longest: tokens.iter().map(|token| token.text.len()).max().unwrap_or(0),
+            any_has_space: tokens
+                .iter()
+                .any(|token| token.text.iter().any(u8::is_ascii_whitespace)),
             are_plain: tokens.iter().all(SpecialToken::is_plain),
             tokens,
             matcher: None,
@@ -147,7 +180,7 @@ impl SpecialTokens {
     /// Whether a token has whitespace inside, so that a cut before whitespace may break it.
     #[must_use]
     pub fn any_has_space(&self) -> bool {
-        self.tokens.iter().any(|token| token.text.iter().any(u8::is_ascii_whitespace))
+        self.any_has_space
     }
 
     /// Bytes of the longest token; 0 without tokens.
@@ -164,9 +197,8 @@ impl SpecialTokens {
     pub fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize, u32)> {
         let mut at = from;
         loop {
-            let found = self.matcher.as_ref()?.find(aho_corasick::Input::new(text).range(at..))?;
-            let token = self.tokens.get(found.pattern().as_usize())?;
-            let (mut start, mut end) = (found.start(), found.end());
+            let (mut start, mut end, place) = self.matcher.as_ref()?.find(text, at)?;
+            let token = self.tokens.get(place)?;
             if self.are_plain {
                 return Some((start, end, token.id));
             }
@@ -213,13 +245,16 @@ impl SpecialTokens {
         (first..text.len())
             .find(|&at| {
                 let tail = text.get(at..).unwrap_or_default();
-                tail.first().is_some_and(|&byte| self.begins[byte as usize])
-                    && self
-                        .tokens
-                        .iter()
-                        .any(|t| t.text.len() > tail.len() && t.text.starts_with(tail))
+                tail.first().is_some_and(|&byte| self.begins[byte as usize]) && self.is_begun(tail)
             })
             .unwrap_or(text.len())
+    }
+
+    /// Whether some token begins with `text` and goes on.
+    fn is_begun(&self, text: &[u8]) -> bool {
+        let token = |&at: &u32| self.tokens[at as usize].text.as_slice();
+        let above = self.by_bytes.partition_point(|at| token(at) <= text);
+        self.by_bytes.get(above).is_some_and(|at| token(at).starts_with(text))
     }
 }
 

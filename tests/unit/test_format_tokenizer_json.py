@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from subword.errors import FormatError, SourceIsDirectoryError, VocabularyError
+from subword.errors import FormatError, SourceIsDirectoryError, SubwordError, VocabularyError
 from subword.formats import load, tokenizer_json
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
 from subword.patterns import NAMED_PATTERNS
@@ -100,7 +100,6 @@ def test_a_small_file(file):
         {**SMALL, "model": {k: v for k, v in SMALL["model"].items() if k != "type"}},
         {k: v for k, v in SMALL.items() if k not in ("truncation", "padding", "normalizer")},
         changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": [BYTE_LEVEL]}),
-        changed("added_tokens", 0, to=added("<|end|>", 3, special=False, normalized=True)),
     ],
 )
 def test_other_spellings_of_the_same(root, file):
@@ -122,32 +121,35 @@ def test_splits_are_applied_in_turn(file):
     [
         (changed("version", to="2.0"), "version"),
         (changed("surprise", to=1), "surprise"),
-        (changed("truncation", to={"max_length": 8}), "truncation"),
+        (changed("truncation", to={"max_length": -8}), "truncation.max_length"),
+        (changed("truncation", to={"max_length": 8, "other": 1}), "other"),
         (changed("padding", to={}), "padding"),
-        (changed("normalizer", to={"type": "NFC"}), "normalizer is 'NFC'"),
+        (changed("normalizer", to={"type": "Surprise"}), "normalizer is 'Surprise'"),
+        (changed("normalizer", to={"type": "Strip", "strip_left": 1}), "strip_left"),
+        (changed("normalizer", to={"type": "Precompiled", "precompiled_charsmap": "?"}), "base64"),
+        (changed("post_processor", to={"type": "TemplateProcessing"}), "special_tokens"),
+        (
+            changed(
+                "post_processor", to={"type": "BertProcessing", "sep": ["a", 9], "cls": ["a", 0]}
+            ),
+            "has id 9",
+        ),
+        (changed("pre_tokenizer", to={"type": "Surprise"}), "'Surprise'"),
+        (changed("model", "type", to="Unigram"), "dropout"),
+        (changed("model", "type", to="Surprise"), "Surprise"),
+        (changed("model", "vocab", to={"a": 2**32}), "4294967296"),
+        (changed("added_tokens", 0, to=added("<|end|>", 3, lstrip=1)), "lstrip"),
         (changed("normalizer", to=[]), "normalizer"),
-        (changed("post_processor", to={"type": "TemplateProcessing"}), "TemplateProcessing"),
         (
             changed("post_processor", to={"type": "Sequence", "processors": [{"type": "X"}]}),
             r"processors\[0\] is 'X'",
         ),
         (changed("decoder", to=None), "decoder"),
         (changed("decoder", to={"type": "WordPiece"}), "decoder is 'WordPiece'"),
-        (changed("pre_tokenizer", to=None), "pre_tokenizer"),
-        (changed("pre_tokenizer", to={"type": "Whitespace"}), "'Whitespace'"),
-        (changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": []}), "empty"),
-        (changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": [SPLIT]}), "ByteLevel"),
-        (changed("pre_tokenizer", to={**BYTE_LEVEL, "add_prefix_space": True}), "add_prefix_space"),
         (changed("pre_tokenizer", to={**BYTE_LEVEL, "other": 1}), "other"),
-        (changed("model", "type", to="Unigram"), "Unigram"),
         (changed("model", "dropout", to=0.1), "dropout"),
-        (changed("model", "unk_token", to="<unk>"), "unk_token"),
-        (changed("model", "byte_fallback", to=True), "byte_fallback"),
-        (changed("model", "continuing_subword_prefix", to="##"), "continuing_subword_prefix"),
-        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix"),
         (changed("model", "ignore_merges", to="yes"), "ignore_merges"),
         (changed("model", "surprise", to=1), "surprise"),
-        (changed("model", "vocab", to=[]), "vocab"),
         (changed("model", "vocab", "a", to=1), "one id"),
         (changed("model", "vocab", "a", to=-1), "-1"),
         (changed("model", "vocab", "a", to="0"), "'0'"),
@@ -156,15 +158,10 @@ def test_splits_are_applied_in_turn(file):
         (changed("model", "merges", to=["Ġa"]), r"merges\[0\]"),
         (changed("model", "merges", to=[["Ġ", 1]]), r"merges\[0\]"),
         (changed("model", "merges", to=[["Ġ", "b"]]), r"merges\[0\] names 'b'"),
-        (changed("added_tokens", 0, to=added("<|end|>", 3, lstrip=True)), "lstrip"),
-        (changed("added_tokens", 0, to=added("<|end|>", 3, rstrip=True)), "rstrip"),
-        (changed("added_tokens", 0, to=added("<|end|>", 3, single_word=True)), "single_word"),
         (changed("added_tokens", 0, to=added("<|end|>", 4)), "numbers it 3"),
         (changed("added_tokens", 0, to=added("<|end|>", 3, other=1)), "other"),
         (changed("added_tokens", 0, to=added("<|end|>", True)), "id"),
         (changed("added_tokens", to=[added("x", 3), added("x", 3)]), "twice"),
-        (changed("added_tokens", to=[added("xy", 3), added("x", 4, normalized=True)]), "overlap"),
-        (changed("added_tokens", to=[added("xy", 3), added("yz", 4, normalized=True)]), "overlap"),
         (changed("model", "subword", to={"version": 2}), "version"),
         (changed("model", "subword", to={"version": 1, "other": 1}), "other"),
         (changed("model", "subword", to=[]), "subword"),
@@ -183,9 +180,9 @@ def test_what_is_not_done_is_refused_by_name(root, named, file):
 @pytest.mark.parametrize(
     "step",
     [
-        {**SPLIT, "behavior": "Removed"},
-        {**SPLIT, "invert": True},
-        {**SPLIT, "pattern": {"String": " "}},
+        {**SPLIT, "behavior": "Surprise"},
+        {**SPLIT, "invert": 1},
+        {**SPLIT, "pattern": {"String": ""}},
         {**SPLIT, "pattern": {"Regex": r"\w+"}},
         {**SPLIT, "pattern": {"Regex": r"\p{N}{1,3}+"}},
         {**SPLIT, "extra": 1},
@@ -250,3 +247,64 @@ def test_patterns_that_are_none_are_refused(pattern):
     for translate in (to_oniguruma, from_oniguruma):
         with pytest.raises(FormatError):
             translate(pattern)
+
+
+def model(**fields):
+    """SMALL with another model, and what belongs to one that is not of bytes."""
+    root = {**SMALL, "pre_tokenizer": None, "decoder": None, "added_tokens": []}
+    return {**root, "model": fields}
+
+
+UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}
+
+
+@pytest.mark.parametrize(
+    ("root", "named"),
+    [
+        (model(**{**UNIGRAM, "unk_id": None}), "unk_id is null"),
+        (model(**{**UNIGRAM, "unk_id": 2}), "unk_id is 2"),
+        (model(**{**UNIGRAM, "vocab": [["a"]]}), r"vocab\[0\]"),
+        (model(**{**UNIGRAM, "vocab": [["a", "b"]]}), "finite"),
+        (model(**{**UNIGRAM, "vocab": [["a", True]]}), "finite"),
+        (model(**{**UNIGRAM, "vocab": [["a", -1], ["a", -2]]}), "a"),
+        (model(**{**UNIGRAM, "byte_fallback": True}), "byte"),
+        (model(type="WordLevel", vocab={"a": 0}, unk_token="[UNK]"), "UNK"),
+        (model(type="WordPiece", vocab={"a": 0}, unk_token="[UNK]"), "UNK"),
+        (model(type="BPE", vocab={"a": 0}, merges=[], unk_token="u"), "'u'"),
+        (model(type="BPE", vocab={"a": 0}, merges=[], dropout=0.5), "dropout"),
+        (model(type="BPE", vocab={"a": 0, "b": 1}, merges=["a b"]), "ab"),
+        (model(vocab={"a": 0}), "type"),
+    ],
+)
+def test_damaged_models_are_refused(root, named, file):
+    with pytest.raises(SubwordError, match=named):
+        load(file(root))
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity", "1e999", "-" + "9" * 5000])
+def test_scores_that_are_no_numbers_are_refused(score, file):
+    text = json.dumps(model(**{**UNIGRAM, "vocab": [["<unk>", 12345]]}))
+    with pytest.raises(FormatError):
+        load(file(text.replace("12345", score)))
+
+
+def test_ids_may_have_gaps(file):
+    tok = load(file(model(type="WordLevel", vocab={"a": 7, "[UNK]": 90}, unk_token="[UNK]")))
+    assert (tok.encode("a"), tok.encode("b"), tok.vocab_size) == ([7], [90], 91)
+
+
+@pytest.mark.parametrize("spelling", ["a", "\\u0061"])
+def test_tables_are_read_alike_with_and_without_a_parser(spelling, file, monkeypatch):
+    """The kernel reads the tables of plain files; a JSON parser reads whatever else."""
+    text = json.dumps(SMALL).replace('"a"', f'"{spelling}"')
+    by_kernel = load(file(text))
+    monkeypatch.setattr(tokenizer_json._core, "json_tables", lambda _data: None)
+    assert load(file(text)) == by_kernel
+    assert by_kernel.encode("a a<|end|>") == [0, 2, 3]
+
+
+def test_many_added_tokens_are_found(file):
+    entries = [added(f"<|reserved_{at}|>", 3 + at) for at in range(3000)]
+    tok = load(file(changed("added_tokens", to=entries)))
+    text = "a<|reserved_2999|> a<|reserved_29|><|reserved_|"[: -len("<|reserved_|")]
+    assert tok.encode(text) == [0, 3002, 2, 32]

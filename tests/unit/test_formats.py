@@ -158,7 +158,7 @@ def test_damaged_merges_are_refused_with_their_line(line: str, tmp_path: Path) -
 
 def test_a_format_that_cannot_hold_a_tokenizer_says_so(tmp_path: Path) -> None:
     wordpiece = subword.WordPieceTokenizer(["[UNK]", "a"])
-    for path in (tmp_path / "t.json", tmp_path / "t.yaml", tmp_path / "t.tiktoken"):
+    for path in (tmp_path / "t.yaml", tmp_path / "t.tiktoken"):
         with pytest.raises(FormatError, match="WordPiece"):
             save(wordpiece, path)
         assert not path.exists()

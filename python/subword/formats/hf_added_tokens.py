@@ -14,6 +14,7 @@ from subword.types import TokenId
 __all__ = ["read_added", "write_added"]
 
 _FLAGS: Final = ("special", "normalized", "lstrip", "rstrip", "single_word")
+_USUAL: Final = (True, False, False, False, False)
 _FIELDS: Final = {"id", "content", *_FLAGS}
 
 
@@ -55,26 +56,47 @@ def read_added(
     """
     special: dict[str, TokenId] = {}
     flags: dict[str, TokenFlags] = {}
-    usual = TokenFlags()
-    last = -1
+    made: dict[tuple[object, ...], TokenFlags] = {}
+    last, n_vocab = -1, len(vocab)
     for at, item in enumerate(checked([] if found is None else found, list, place)):
-        item_place = f"{place}[{at}]"
-        fields = checked(item, dict, item_place)
-        if not fields.keys() <= _FIELDS:
-            refuse_others(fields, _FIELDS, item_place)
-        text = checked(fields.get("content"), str, f"{item_place}.content")
-        given = checked(fields.get("id"), int, f"{item_place}.id")
-        own = TokenFlags(**{name: flag(fields, name, item_place, False) for name in _FLAGS})
-        if own != usual:
-            flags[text] = own
+        if type(item) is not dict or not _is_plain(item):
+            _check(item, f"{place}[{at}]")
+        text, given = item["content"], item["id"]
+        on = tuple([item.get(name, False) for name in _FLAGS])
+        if on != _USUAL:
+            if on not in made:
+                made[on] = TokenFlags(*on)
+            flags[text] = made[on]
+        numbered = vocab.get(text)
+        if numbered is None:
+            numbered = max(last + 1, n_vocab)
         if text in special:
-            raise FormatError(f"{item_place}: {text!r:.40} is added twice")
-        numbered = vocab.get(text, max(last + 1, len(vocab)))
+            raise FormatError(f"{place}[{at}]: {text!r:.40} is added twice")
         if numbered != given:
             raise FormatError(
-                f"{item_place}: {text!r:.40} has id {given} here, but HF tokenizers numbers it "
+                f"{place}[{at}]: {text!r:.40} has id {given} here, but HF tokenizers numbers it "
                 f"{numbered}; which is meant cannot be told"
             )
         special[text] = given
-        last = max(last, given)
+        if given > last:
+            last = given
     return special, flags
+
+
+def _is_plain(item: dict[str, Any]) -> bool:
+    """Tell whether an entry has the fields of one, and of their types."""
+    if not item.keys() <= _FIELDS or type(item.get("content")) is not str:
+        return False
+    if type(item.get("id")) is not int:
+        return False
+    return all(type(item.get(name, False)) is bool for name in _FLAGS)
+
+
+def _check(item: Any, place: str) -> None:
+    """Refuse a damaged entry by name."""
+    fields = checked(item, dict, place)
+    refuse_others(fields, _FIELDS, place)
+    checked(fields.get("content"), str, f"{place}.content")
+    checked(fields.get("id"), int, f"{place}.id")
+    for name in _FLAGS:
+        flag(fields, name, place, default=False)

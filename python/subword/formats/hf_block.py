@@ -20,6 +20,7 @@ from subword.models import (
     Training,
     Unigram,
     WordPiece,
+    Words,
 )
 from subword.patterns import Pattern
 from subword.templates import Template
@@ -117,10 +118,12 @@ def _read_model(tokenizer: Tokenizer, block: Mapping[str, Any], place: str) -> M
             pieces = _read_kinds(model, block, f"{place}.kinds")
             single = checked(block.get("single_precision"), bool, f"{place}.single_precision")
             return replace(model, pieces=pieces, single_precision=single)
-        case _:
+        case Words():
             vocab = _read_vocab(model.vocab, tokenizer.special_tokens, kept)
-            unk_token = None if block.get("refuses_unknown") else getattr(model, "unk_token", None)
-            return replace(model, vocab=vocab, unk_token=unk_token)  # type: ignore[call-arg]
+            unk_token = None if block.get("refuses_unknown") else model.unk_token
+            return replace(model, vocab=vocab, unk_token=unk_token)
+        case _:
+            return model
 
 
 def _read_vocab(

@@ -4,10 +4,10 @@ Source: huggingface/tokenizers 0.23.3, tokenizers/src/models/bpe.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
-from subword.errors import FormatError, VocabularyError
+from subword.errors import FormatError
 from subword.formats.hf_models import BPE_FIELDS, read_merges
 from subword.formats.json_file import flag, refuse_others
 from subword.formats.reach import without_tokens
@@ -15,7 +15,10 @@ from subword.models import Bpe
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["fits", "read_byte_level", "spellings"]
+__all__ = ["Spelt", "fits", "read_byte_level", "spellings"]
+
+Spelt = Mapping[str, bytes | None]
+"""The bytes of tokens that are written in printable characters; None for those that are not."""
 
 _ALPHABET = frozenset(BYTE_CHARACTERS)
 _BYTE_OF = {ord(character): byte for byte, character in enumerate(BYTE_CHARACTERS)}
@@ -37,6 +40,7 @@ def read_byte_level(
     fields: Mapping[str, Any],
     vocab: Mapping[str, TokenId],
     special: Mapping[str, TokenId],
+    known: Spelt,
     place: str,
 ) -> Bpe:
     """Read the model.
@@ -44,27 +48,33 @@ def read_byte_level(
     Args:
         fields: Those of the model.
         vocab: Id of each token, as written.
+        known: Bytes of tokens, where they are known.
         special: Added tokens: those that are not written in printable characters are no tokens.
         place: Where the fields stand.
 
     Raises:
         FormatError: A field that is damaged or unknown, or a token that is not byte-level.
-        VocabularyError: A token that is twice in bytes.
     """
     refuse_others(fields, BPE_FIELDS, place)
     whole_first = flag(fields, "ignore_merges", place, default=False)
-    tokens: dict[int, bytes] = {}
-    spelt: dict[str, int] = {}
-    for text, token_id in vocab.items():
-        if _ALPHABET.issuperset(text):
-            # The alphabet's characters become those below U+0100, which Latin-1 writes as bytes.
-            tokens[token_id] = text.translate(_BYTE_OF).encode("latin-1")
-            spelt[text] = token_id
-        elif text not in special:
-            tokens[token_id] = _as_text(text, whole_first, f"{place}.vocab")
-    if len(spelt) != len(tokens) and len(set(tokens.values())) != len(tokens):
-        raise VocabularyError(f"{place}.vocab: two tokens are the same bytes")
-    return Bpe(tokens, read_merges(fields.get("merges"), spelt, f"{place}.merges"), whole_first)
+    known = known or {text: _spelt(text) for text in vocab}
+    tokens = dict(zip(vocab.values(), known.values(), strict=True))
+    if None in known.values():
+        for text, token in known.items():
+            if token is None:
+                del tokens[vocab[text]]
+                if text not in special:
+                    tokens[vocab[text]] = _as_text(text, whole_first, f"{place}.vocab")
+    merges = fields.get("merges")
+    if type(merges) is not tuple:
+        spelt = {text: at for text, at in vocab.items() if known[text] is not None}
+        merges = read_merges(merges, spelt, f"{place}.merges")
+    return Bpe(cast(dict[TokenId, bytes], tokens), merges, whole_first)
+
+
+def _spelt(text: str) -> bytes | None:
+    # The alphabet's characters become those below U+0100, which Latin-1 writes as bytes.
+    return text.translate(_BYTE_OF).encode("latin-1") if _ALPHABET.issuperset(text) else None
 
 
 def _as_text(text: str, whole_first: bool, place: str) -> bytes:

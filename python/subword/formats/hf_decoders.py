@@ -68,7 +68,7 @@ def write_decoder(decoder: Decoder, *, is_byte_level: bool) -> dict[str, object]
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "decoders": parts}
 
 
-def _read(fields: Mapping[str, Any], place: str) -> DecoderStep:
+def _read(fields: Mapping[str, Any], place: str) -> DecoderStep:  # noqa: C901
     kind = fields.get("type")
 
     def text(name: str, default: str) -> str:

@@ -41,8 +41,8 @@ def read_metaspace(fields: Mapping[str, Any], place: str) -> Metaspace:
             f"{place}: replacement is {mark!r:.40} and str_rep "
             f"{fields.get('str_rep', mark)!r:.40}; expected one character"
         )
-    scheme = scheme or ("never" if adds is False else "always")
-    return Metaspace(mark, scheme, flag(fields, "split", place, default=True))
+    chosen: PrependScheme = scheme or ("never" if adds is False else "always")
+    return Metaspace(mark, chosen, flag(fields, "split", place, default=True))
 
 
 def write_metaspace(step: Metaspace) -> dict[str, object]:

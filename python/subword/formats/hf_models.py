@@ -80,7 +80,7 @@ def read_vocab(fields: Mapping[str, Any], place: str) -> dict[str, TokenId]:
     if type(fields.get("vocab")) is list:
         return {text: at for at, (text, _) in enumerate(_read_pieces(fields["vocab"], place))}
     vocab = checked(fields.get("vocab"), dict, place)
-    ids = set(vocab.values()) if all(type(at) is int for at in vocab.values()) else set()
+    ids = set(vocab.values()) if set(map(type, vocab.values())) <= {int} else set()
     if len(ids) == len(vocab) and (not ids or (min(ids) >= 0 and max(ids) < 2**32 - 1)):
         return vocab
     seen: dict[int, str] = {}
@@ -163,6 +163,8 @@ def read_merges(
     Raises:
         FormatError: A merge that is neither, or that names a token the vocabulary lacks.
     """
+    if type(found) is tuple:  # read already
+        return found
     merges = checked(found, list, place)
     pairs = []
     try:
@@ -223,7 +225,7 @@ def write_other(
                     "tokenizer.json cannot hold a Unigram model with fuse_unknown=False; HF "
                     "tokenizers makes unknown characters in a row one id"
                 )
-            pieces = [[piece.text.decode(), piece.score] for piece in model.pieces]
+            pieces: list[object] = [[piece.text.decode(), piece.score] for piece in model.pieces]
             return {
                 "type": "Unigram",
                 "unk_id": model.unk_id,

@@ -113,7 +113,7 @@ def _printable(step: PretokenStep) -> PretokenStep:
     return pretokens.ByteLevel(step.add_prefix_space, step.use_regex, printable=True)
 
 
-def _read(fields: Mapping[str, Any], place: str) -> PretokenStep:
+def _read(fields: Mapping[str, Any], place: str) -> PretokenStep:  # noqa: C901
     kind = fields.get("type")
 
     def only(*names: str) -> None:

@@ -14,12 +14,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Final
 
+from subword import _core
 from subword.byte_characters import to_characters
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.hf_added_tokens import read_added, write_added
 from subword.formats.hf_block import read_block, write_block
-from subword.formats.hf_byte_level import fits, read_byte_level, spellings
+from subword.formats.hf_byte_level import Spelt, fits, read_byte_level, spellings
 from subword.formats.hf_decoders import read_decoder, write_decoder
 from subword.formats.hf_models import (
     character_bpe,
@@ -100,11 +101,11 @@ def from_json(text: str | bytes, name: str = "tokenizer.json") -> Tokenizer:
         VocabularyError: As ``read``.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    root = checked(parse_json(data, name), dict, name)
+    root, spelt = _parsed(data, name)
     refuse_others(root, _ROOT, name)
     if root.get("version", "1.0") != "1.0":
         raise FormatError(f"{name}: version is {root['version']!r:.40}; expected '1.0'")
-    return _read_root(root, name)
+    return _read_root(root, name, spelt)
 
 
 def to_json(tokenizer: Tokenizer) -> str:
@@ -112,7 +113,29 @@ def to_json(tokenizer: Tokenizer) -> str:
     return b"".join(_lines(tokenizer)).decode()
 
 
-def _read_root(root: Mapping[str, Any], name: str) -> Tokenizer:
+def _parsed(data: bytes, name: str) -> tuple[dict[str, Any], Spelt]:
+    """Parse a file; its large tables come ready-made where nothing is wrong with them.
+
+    Returns:
+        The fields, and the bytes of the tokens that are written in printable characters.
+    """
+    tables = _core.json_tables(data)
+    if tables is not None:
+        rest, tokens, ids, merges, spelt = tables
+        vocab = dict(zip(tokens, ids, strict=True))
+        if len(vocab) == len(tokens):
+            try:
+                root: dict[str, Any] = checked(parse_json(rest, name), dict, name)
+            except FormatError:
+                return checked(parse_json(data, name), dict, name), {}
+            root["model"]["vocab"] = vocab
+            if merges is not None:
+                root["model"]["merges"] = tuple(merges)
+            return root, dict(zip(tokens, spelt, strict=False))
+    return checked(parse_json(data, name), dict, name), {}
+
+
+def _read_root(root: Mapping[str, Any], name: str, spelt: Spelt) -> Tokenizer:
     place = f"{name}: model"
     fields = checked(root.get("model"), dict, place)
     kind = model_kind(fields, place)
@@ -125,7 +148,7 @@ def _read_root(root: Mapping[str, Any], name: str) -> Tokenizer:
     is_byte_level = cut.is_byte_level and kind == "BPE" and fits(fields, vocab)
     model: Model
     if is_byte_level:
-        model = read_byte_level(fields, vocab, special, place)
+        model = read_byte_level(fields, vocab, special, spelt, place)
     elif kind == "BPE":
         model = character_bpe(fields, vocab, place)
     else:

@@ -15,6 +15,7 @@ from itertools import groupby
 
 from subword import _core
 from subword import pretokens as data
+from subword.byte_characters import BYTE_CHARACTERS
 from subword.reference.normalizers import Unit
 
 __all__ = ["split"]
@@ -84,7 +85,20 @@ def _apply(step: data.PretokenStep, piece: Piece, at_start: bool) -> list[Piece]
         case data.ByteLevel():
             if step.add_prefix_space and piece[0].character != " ":
                 piece = [piece[0]._replace(character=" "), *piece]
-            return _gpt2(piece) if step.use_regex else [piece]
+            pieces = _gpt2(piece) if step.use_regex else [piece]
+            return [_printable(part) for part in pieces] if step.printable else pieces
+
+
+def _printable(piece: Piece) -> Piece:
+    units = []
+    for unit in piece:
+        data = _bytes(unit.character)
+        is_own = unit.end - unit.start == len(data)
+        for at, byte in enumerate(data):
+            start = unit.start + at if is_own else unit.start
+            end = start + 1 if is_own else unit.end
+            units.append(Unit(BYTE_CHARACTERS[byte], start, end))
+    return units
 
 
 _PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"

@@ -5,6 +5,7 @@ mod bpe;
 mod characters;
 mod corpus;
 mod counts;
+mod json_tables;
 mod normalize;
 mod parts;
 mod runs;
@@ -28,6 +29,8 @@ mod _core {
     use super::corpus::{ByteReader, DocumentReader, check_column};
     #[pymodule_export]
     use super::counts::{PretokenCounter, PretokenTable};
+    #[pymodule_export]
+    use super::json_tables::json_tables;
     #[pymodule_export]
     use super::normalize::{Normalizer, Steps, script_ranges};
     #[pymodule_export]
