@@ -303,6 +303,8 @@ def _(step: Replace, tokens: list[bytes]) -> list[bytes]:
 @_apply.register
 def _(step: BpeSuffix, tokens: list[bytes]) -> list[bytes]:
     suffix = step.suffix.encode()
+    if not tokens:
+        return []
     spaces = [b" "] * (len(tokens) - 1) + [b""]
     return [token.replace(suffix, space) for token, space in zip(tokens, spaces, strict=True)]
 
