@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 pub use encode::Scratch;
 pub use lattice::{Random, Scored, check_alpha};
-pub use train::{TrainOptions, learn_pieces};
+pub use train::{Learned, TrainOptions, learn_pieces};
 
 use crate::error::{Error, Kind, Result};
 use trie::Trie;
