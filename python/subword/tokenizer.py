@@ -26,7 +26,15 @@ from subword.errors import (
     VocabSizeError,
     VocabularyError,
 )
-from subword.models import Bpe, CharacterBpe, Model, Unigram, compile_model, unknown_id
+from subword.models import (
+    AllCharacters,
+    Bpe,
+    CharacterBpe,
+    Model,
+    Unigram,
+    compile_model,
+    unknown_id,
+)
 from subword.normalizers import Normalizer
 from subword.padding import Padding, Truncation
 from subword.patterns import Pattern, pattern_name, resolve_pattern
@@ -88,7 +96,8 @@ class Tokenizer:
         object.__setattr__(self, "special_tokens", ordered)
         self._check_special_ids()
         self.template.check(ordered)
-        vocab = None if isinstance(self.model, Bpe) else self.model.vocab
+        kept = isinstance(self.model, Bpe) or isinstance(self.model.vocab, AllCharacters)
+        vocab = None if kept else self.model.vocab
         steps = self.pretokenizer
         compiled = _core.Tokenizer(
             compile_model(self.model),
@@ -492,9 +501,9 @@ class Tokenizer:
     @property
     def vocab_size(self) -> int:
         """One more than the greatest id: what an embedding matrix needs."""
-        return 1 + max(
-            max(self.model.vocab, default=-1), max(self.special_tokens.values(), default=-1)
-        )
+        vocab = self.model.vocab
+        greatest = 0x10FFFF if isinstance(vocab, AllCharacters) else max(vocab, default=-1)
+        return 1 + max(greatest, *self.special_tokens.values(), -1)
 
     def __len__(self) -> int:
         """Give ``vocab_size``."""

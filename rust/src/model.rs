@@ -147,6 +147,7 @@ impl Model {
     pub fn vocabulary(&self) -> Option<&Vocabulary> {
         match self {
             Self::Bpe(bpe) => Some(bpe.vocabulary()),
+            Self::Characters(characters) => characters.vocabulary(),
             _ => None,
         }
     }

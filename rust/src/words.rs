@@ -1,5 +1,7 @@
 //! Models that do not merge: a pre-token is one token, or each of its characters is.
 
+use std::sync::OnceLock;
+
 use crate::bpe::characters::{Spanned, byte_token};
 use crate::bpe::vocabulary::{NO_ID, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, shown};
@@ -153,7 +155,17 @@ impl Characters {
     pub fn all(unk_id: Option<u32>) -> Result<Self> {
         let user_defined = SpecialTokens::new(Vec::new())?;
         let unknown = Unknown { unk_id, ..Unknown::default() };
+        if ALL_CHARACTERS.get().is_none() {
+            // Where two threads make it at once, one of the equal tables stays.
+            let _ = ALL_CHARACTERS.set(all_characters()?);
+        }
         Ok(Self { table: None, user_defined, unknown })
+    }
+
+    /// The tokens, where they are all of Unicode.
+    #[must_use]
+    pub fn vocabulary(&self) -> Option<&Vocabulary> {
+        if self.table.is_none() { ALL_CHARACTERS.get() } else { None }
     }
 
     /// The char model of sentencepiece: user-defined pieces first, leftmost and longest, then
@@ -246,6 +258,24 @@ impl Characters {
         writer.finish();
         Ok(())
     }
+}
+
+/// All of Unicode, made when the first tokenizer needs it.
+static ALL_CHARACTERS: OnceLock<Vocabulary> = OnceLock::new();
+
+fn all_characters() -> Result<Vocabulary> {
+    let mut bytes = Vec::new();
+    let mut spans = Vec::new();
+    spans.try_reserve_exact(INVALID as usize)?;
+    bytes.try_reserve_exact(INVALID as usize * 4)?;
+    for character in '\0'..=char::MAX {
+        let start = bytes.len();
+        bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        spans.push((u32::from(character), start..bytes.len()));
+    }
+    Vocabulary::new(
+        spans.iter().map(|(code, span)| (*code, bytes.get(span.clone()).unwrap_or_default())),
+    )
 }
 
 impl Unknown {

@@ -139,7 +139,7 @@ def test_held_out_text_is_as_likely_as_with_sentencepiece(shared: Path) -> None:
         np.array(list(counts.values()), dtype=np.uint64),
         np.zeros(len(keys), np.uint64),
     )
-    ours = dict(_core.learn_pieces(table, 4000))
+    ours = dict(_core.learn_pieces(table, 4000)[0])
     model = io.BytesIO()
     lines = (" ".join(words[at : at + 200]).replace("▁", "") for at in range(0, cut, 200))
     sentencepiece.SentencePieceTrainer.train(

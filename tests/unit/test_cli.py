@@ -369,7 +369,7 @@ def test_wrong_arguments_are_refused_before_the_corpus_is_read(monkeypatch: Any)
     def read(*_arguments: object, **_options: object) -> None:
         raise AssertionError("the corpus was read")
 
-    monkeypatch.setattr("subword.cli.train.count_files", read)
+    monkeypatch.setattr("subword.cli.training.count_files", read)
     train = ("train", "bpe", "corpus.txt", "-o")
     refused(*train, "x.json", "--vocab-size", 256, "--special-token", "<s>")
     refused(*train, "x.json", "--vocab-size", 300, "--threads", 0)

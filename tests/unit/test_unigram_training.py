@@ -23,7 +23,7 @@ def table(counts: Mapping[bytes, int]) -> _core.PretokenTable:
 def learn(
     counts: Mapping[bytes, int], vocab_size: int, **options: object
 ) -> list[tuple[str, float]]:
-    return _core.learn_pieces(table(counts), vocab_size, **options)  # type: ignore[arg-type]
+    return _core.learn_pieces(table(counts), vocab_size, **options)[0]  # type: ignore[arg-type]
 
 
 def corpus(seed: int, n: int) -> dict[bytes, int]:

@@ -103,11 +103,16 @@ def _facts(tok: Tokenizer) -> dict[str, Any]:
 
 def _on_text(tok: Tokenizer, data: bytes) -> dict[str, Any]:
     started = time.perf_counter()
-    n_tokens = len(tok.encode_array(data))
+    tok.count_tokens(data)
     seconds = time.perf_counter() - started
+    measured = tok.compression([data])
+    ratio = round(measured.bytes_per_token, 3) if measured.n_tokens else None
     return {
-        "n_bytes": len(data),
-        "n_tokens": n_tokens,
-        "bytes_per_token": round(len(data) / n_tokens, 3) if n_tokens else None,
+        "n_bytes": measured.n_bytes,
+        "n_characters": measured.n_characters,
+        "n_tokens": measured.n_tokens,
+        "n_unknown": measured.n_unknown,
+        "bytes_per_token": ratio,
         "mb_per_second": round(len(data) / 1e6 / seconds, 1) if seconds else None,
+        "signature": measured.signature,
     }

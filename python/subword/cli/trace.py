@@ -221,7 +221,7 @@ def _encode(
     ] = "recognize",
     as_json: JsonOption = False,
 ) -> None:
-    """Encode a text, merge by merge."""
+    """Encode a text, step by step."""
     from subword.formats import load  # here: the readers are many, and three commands need none
 
     encoded = trace.encode(load(tokenizer), _read(file, text), special=special)
@@ -231,9 +231,12 @@ def _encode(
     rows: list[Sequence[object]] = []
     for part in encoded.parts:
         rows.append((part.kind, trace.readable(part.text), "", "", _joined(part.start)))
-        for merge in part.merges:
-            pair = " + ".join(map(trace.readable, merge.pair))
-            rows.append(("", "", merge.rank, pair, _joined(merge.parts)))
+        for step in part.steps:
+            if isinstance(step, trace.MergeApplied):
+                pair = " + ".join(map(trace.readable, step.pair))
+                rows.append(("", "", step.rank, pair, _joined(step.parts)))
+            else:
+                rows.append(("", "", "", "", str(step)))
         rows.append(("", "", "", "ids", " ".join(map(str, part.ids))))
     _print_table("steps", ("part", "text", "rank", "merge", "parts"), rows)
     _print(Text(f"ids: {' '.join(map(str, encoded.ids))}"))

@@ -1,17 +1,10 @@
 """``subword train``: a corpus, or a table of its counts, to a tokenizer; one command a method."""
 
-import tempfile
-import time
-import warnings
-from functools import reduce
-from operator import add
-from pathlib import Path
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import typer
 
-from subword.atomic_write import check_target
-from subword.cli.count import count_files, pattern_json
 from subword.cli.options import (
     DocumentsOption,
     FieldOption,
@@ -24,40 +17,64 @@ from subword.cli.options import (
     SourcesArgument,
     SpecialTokenOption,
     ThreadsOption,
-    files,
     one_or_many,
 )
-from subword.cli.refusals import guarded, say
-from subword.cli.terminal import print_json, print_rows, progress
-from subword.corpus import Url
-from subword.counts import PretokenCounts
-from subword.counts_parquet import is_count_table
-from subword.errors import ArgumentError, StoppedEarlyWarning
-from subword.formats import save
+from subword.cli.refusals import guarded
+from subword.cli.training import FormatOption, OutputOption, Reading, VocabSizeOption, run
 from subword.models import Ties
-from subword.tokenizer import Tokenizer
+from subword.patterns import resolve_pattern
+from subword.training.baselines import WORD_PATTERN, train_characters, train_words
 from subword.training.bpe import train_bpe
+from subword.training.unigram import train_unigram
+from subword.training.wordpiece import BERT_TOKENS, Score, train_wordpiece
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Train a tokenizer; one command a method.")
 
+TiesOption = Annotated[Ties, typer.Option(help="Which of equally good pairs wins.")]
+MinFrequencyOption = Annotated[int, typer.Option(help="What occurs less often is left out.")]
+CoverageOption = Annotated[
+    float, typer.Option(help="Keep the most frequent characters up to this share of all.")
+]
+LimitAlphabetOption = Annotated[
+    int | None, typer.Option(help="Most characters to keep.", show_default="no limit")
+]
+ExtraAlphabetOption = Annotated[str, typer.Option(help="Characters that are kept in any case.")]
+SplitOption = Annotated[
+    list[str] | None,
+    typer.Option("--pattern", help="A split pattern, as for bpe.", show_default="the method's own"),
+]
+BytesOption = Annotated[
+    bool,
+    typer.Option("--byte-fallback/--no-byte-fallback", help="Unknown characters become bytes."),
+]
+
 
 def _bpe(
     sources: SourcesArgument,
-    vocab_size: Annotated[
-        int, typer.Option(help="All ids: bytes, special tokens, merges.", show_default=False)
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to save it.", show_default=False)
-    ],
+    vocab_size: VocabSizeOption,
+    output: OutputOption,
     special_token: SpecialTokenOption = None,
     pattern: PatternOption = None,
-    ties: Annotated[Ties, typer.Option(help="Which of equally frequent pairs wins.")] = "greatest",
-    min_frequency: Annotated[int, typer.Option(help="Pairs below are not merged.")] = 1,
+    ties: TiesOption = "greatest",
+    min_frequency: MinFrequencyOption = 1,
     max_token_length: Annotated[
         int | None, typer.Option(help="Most bytes of a token.", show_default="no limit")
     ] = None,
+    alphabet: Annotated[
+        Literal["bytes", "characters"], typer.Option(help="What merges start from.")
+    ] = "bytes",
+    limit_alphabet: LimitAlphabetOption = None,
+    character_coverage: Annotated[
+        float | None, typer.Option(help="Share of characters to keep.", show_default="all")
+    ] = None,
+    unk_token: Annotated[
+        str | None, typer.Option(help="What unknown characters become.", show_default="refused")
+    ] = None,
+    byte_fallback: BytesOption = False,
+    end_of_word_suffix: Annotated[str, typer.Option(help="Ends words, such as </w>.")] = "",
+    continuing_subword_prefix: Annotated[str, typer.Option(help="Begins what is inside.")] = "",
     documents: DocumentsOption = None,
     field: FieldOption = "text",
     input_format: InputFormatOption = None,
@@ -65,122 +82,273 @@ def _bpe(
     max_memory: MaxMemoryOption = None,
     min_count: MinCountOption = 1,
     threads: ThreadsOption = None,
-    format_: Annotated[
-        str | None, typer.Option("--format", help="The file's format.", show_default="by its name")
-    ] = None,
+    format_: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a byte-level BPE.
+    """Train BPE, over bytes or over characters.
 
     Sources are texts, or tables (.parquet) that subword count wrote.
     """
-    paths = files(sources)
-    # Whatever is wrong with the arguments is said before a corpus is read for minutes.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StoppedEarlyWarning)
-        smallest = train_bpe(
-            {"a": 1},
-            vocab_size,
-            special_token,
-            pattern=one_or_many(pattern),
-            ties=ties,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            n_threads=threads,
-        )
-    _check_output(smallest, output, format_)
-    started = time.perf_counter()
-    counts = _counts(
-        paths,
-        min_count,
-        pattern=pattern,
-        special_tokens=special_token or [],
-        documents=documents,
-        field=field,
-        input_format=input_format,
-        on_bad=on_bad,
-        max_memory=max_memory,
+    train = partial(
+        train_bpe,
+        vocab_size=vocab_size,
+        special_tokens=special_token,
+        pattern=one_or_many(pattern),
+        ties=ties,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        alphabet=alphabet,
+        limit_alphabet=limit_alphabet,
+        character_coverage=character_coverage,
+        unk_token=unk_token,
+        byte_fallback=byte_fallback,
+        end_of_word_suffix=end_of_word_suffix,
+        continuing_subword_prefix=continuing_subword_prefix,
         n_threads=threads,
-        as_json=as_json,
     )
-    counted = time.perf_counter()
-    with (
-        progress("training", "merges", vocab_size - 256, as_json=as_json) as report,
-        warnings.catch_warnings(record=True) as caught,
-    ):
-        warnings.simplefilter("always", StoppedEarlyWarning)
-        tokenizer = train_bpe(
-            counts,
-            vocab_size,
-            special_token,
-            pattern=one_or_many(pattern),
-            ties=ties,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            progress=report,
-        )
-    trained = time.perf_counter()
-    for warning in caught:
-        say(str(warning.message))
-    save(tokenizer, output, format_)
-    numbers: dict[str, object] = {
-        "vocab_size": tokenizer.vocab_size,
-        "n_merges": len(tokenizer.merges),
-        "n_special_tokens": len(tokenizer.special_tokens),
-        "n_bytes": counts.n_bytes,
-        "n_pretokens": len(counts),
-        "pattern": pattern_json(counts.pattern),
-        "ties": ties,
-        "stopped_early": tokenizer.vocab_size < vocab_size,
-        "count_seconds": round(counted - started, 3),
-        "train_seconds": round(trained - counted, 3),
-        "output": str(output),
+    marks_words = bool(end_of_word_suffix or continuing_subword_prefix)
+    run(
+        train,
+        sources,
+        output,
+        wanted=vocab_size,
+        default_pattern=resolve_pattern("whitespace" if marks_words else "gpt2"),
+        unit="merges",
+        total=vocab_size - 256 if alphabet == "bytes" else vocab_size,
+        pattern=pattern,
+        special_tokens=special_token,
+        documents=documents,
+        reading=Reading(field, input_format, on_bad, max_memory, min_count),
+        n_threads=threads,
+        format_=format_,
+        as_json=as_json,
+        about={"ties": ties},
+    )
+
+
+def _wordpiece(
+    sources: SourcesArgument,
+    vocab_size: VocabSizeOption,
+    output: OutputOption,
+    special_token: Annotated[
+        list[str] | None,
+        typer.Option("--special-token", help="A reserved string.", show_default="those of BERT"),
+    ] = None,
+    pattern: SplitOption = None,
+    score: Annotated[Score, typer.Option(help="What makes a pair good.")] = "likelihood",
+    ties: TiesOption = "greatest",
+    min_frequency: MinFrequencyOption = 1,
+    unk_token: Annotated[str, typer.Option(help="What words become that cannot be spelled.")] = (
+        "[UNK]"
+    ),
+    prefix: Annotated[str, typer.Option(help="Begins tokens inside a word.")] = "##",
+    limit_alphabet: LimitAlphabetOption = None,
+    character_coverage: CoverageOption = 1.0,
+    extra_alphabet: ExtraAlphabetOption = "",
+    documents: DocumentsOption = None,
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
+    max_memory: MaxMemoryOption = None,
+    min_count: MinCountOption = 1,
+    threads: ThreadsOption = None,
+    format_: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train WordPiece."""
+    train = partial(
+        train_wordpiece,
+        vocab_size=vocab_size,
+        special_tokens=BERT_TOKENS if special_token is None else special_token,
+        pattern=one_or_many(pattern),
+        score=score,
+        ties=ties,
+        min_frequency=min_frequency,
+        unk_token=unk_token,
+        prefix=prefix,
+        limit_alphabet=limit_alphabet,
+        character_coverage=character_coverage,
+        extra_alphabet=extra_alphabet,
+        n_threads=threads,
+    )
+    run(
+        train,
+        sources,
+        output,
+        wanted=vocab_size,
+        default_pattern=resolve_pattern(r"\w+|[^\w\s]+"),
+        unit="merges",
+        total=vocab_size,
+        pattern=pattern,
+        special_tokens=special_token,
+        documents=documents,
+        reading=Reading(field, input_format, on_bad, max_memory, min_count),
+        n_threads=threads,
+        format_=format_,
+        as_json=as_json,
+        about={"score": score, "ties": ties},
+    )
+
+
+def _unigram(
+    sources: SourcesArgument,
+    vocab_size: VocabSizeOption,
+    output: OutputOption,
+    special_token: SpecialTokenOption = None,
+    pattern: PatternOption = None,
+    unk_token: Annotated[str, typer.Option(help="What no piece covers.")] = "<unk>",
+    byte_fallback: BytesOption = True,
+    character_coverage: CoverageOption = 0.9995,
+    extra_alphabet: ExtraAlphabetOption = "",
+    max_piece_length: Annotated[int, typer.Option(help="Most characters of a piece.")] = 16,
+    seed_size: Annotated[int, typer.Option(help="Most pieces to begin with.")] = 1_000_000,
+    shrinking_factor: Annotated[
+        float, typer.Option(help="Share of the pieces that each pruning keeps.")
+    ] = 0.75,
+    n_sub_iterations: Annotated[
+        int, typer.Option("--sub-iterations", help="Estimations between two prunings.")
+    ] = 2,
+    documents: DocumentsOption = None,
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
+    max_memory: MaxMemoryOption = None,
+    min_count: MinCountOption = 1,
+    threads: ThreadsOption = None,
+    format_: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train Unigram."""
+    train = partial(
+        train_unigram,
+        vocab_size=vocab_size,
+        special_tokens=special_token,
+        pattern=one_or_many(pattern),
+        unk_token=unk_token,
+        byte_fallback=byte_fallback,
+        character_coverage=character_coverage,
+        extra_alphabet=extra_alphabet,
+        max_piece_length=max_piece_length,
+        seed_size=seed_size,
+        shrinking_factor=shrinking_factor,
+        n_sub_iterations=n_sub_iterations,
+        n_threads=threads,
+    )
+    run(
+        train,
+        sources,
+        output,
+        wanted=vocab_size,
+        default_pattern=resolve_pattern("gpt2"),
+        unit="bytes",
+        total=None,
+        pattern=pattern,
+        special_tokens=special_token,
+        documents=documents,
+        reading=Reading(field, input_format, on_bad, max_memory, min_count),
+        n_threads=threads,
+        format_=format_,
+        as_json=as_json,
+        about={"byte_fallback": byte_fallback},
+    )
+
+
+def _characters(
+    sources: SourcesArgument,
+    output: OutputOption,
+    vocab_size: Annotated[
+        int | None, typer.Option(help="Most ids.", show_default="all characters")
+    ] = None,
+    special_token: SpecialTokenOption = None,
+    character_coverage: CoverageOption = 1.0,
+    extra_alphabet: ExtraAlphabetOption = "",
+    unk_token: Annotated[str, typer.Option(help="What unknown characters become.")] = "[UNK]",
+    documents: DocumentsOption = None,
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
+    max_memory: MaxMemoryOption = None,
+    min_count: MinCountOption = 1,
+    threads: ThreadsOption = None,
+    format_: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take the characters of a corpus as the vocabulary."""
+    options: dict[str, Any] = {
+        "character_coverage": character_coverage,
+        "extra_alphabet": extra_alphabet,
+        "unk_token": unk_token,
+        "n_threads": threads,
     }
-    if as_json:
-        print_json(numbers)
-    else:
-        print_rows((name.removeprefix("n_").replace("_", " "), n) for name, n in numbers.items())
+    run(
+        lambda source, progress=None: train_characters(  # noqa: ARG005
+            source, vocab_size, special_token, **options
+        ),
+        sources,
+        output,
+        wanted=vocab_size,
+        default_pattern=resolve_pattern("gpt2"),
+        unit="characters",
+        total=None,
+        pattern=None,
+        special_tokens=special_token,
+        documents=documents,
+        reading=Reading(field, input_format, on_bad, max_memory, min_count),
+        n_threads=threads,
+        format_=format_,
+        as_json=as_json,
+        about={},
+    )
+
+
+def _words(
+    sources: SourcesArgument,
+    vocab_size: VocabSizeOption,
+    output: OutputOption,
+    special_token: SpecialTokenOption = None,
+    pattern: SplitOption = None,
+    min_frequency: MinFrequencyOption = 1,
+    unk_token: Annotated[str, typer.Option(help="What unknown words become.")] = "[UNK]",
+    documents: DocumentsOption = None,
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
+    max_memory: MaxMemoryOption = None,
+    min_count: MinCountOption = 1,
+    threads: ThreadsOption = None,
+    format_: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take the most frequent words of a corpus as the vocabulary."""
+    options: dict[str, Any] = {
+        "pattern": one_or_many(pattern),
+        "min_frequency": min_frequency,
+        "unk_token": unk_token,
+        "n_threads": threads,
+    }
+    run(
+        lambda source, progress=None: train_words(  # noqa: ARG005
+            source, vocab_size, special_token, **options
+        ),
+        sources,
+        output,
+        wanted=vocab_size,
+        default_pattern=(WORD_PATTERN,),
+        unit="words",
+        total=None,
+        pattern=pattern,
+        special_tokens=special_token,
+        documents=documents,
+        reading=Reading(field, input_format, on_bad, max_memory, min_count),
+        n_threads=threads,
+        format_=format_,
+        as_json=as_json,
+        about={},
+    )
 
 
 app.command("bpe")(guarded(_bpe))
-
-
-@app.callback()
-def _methods() -> None:
-    """Keep the method in the command's name while there is one alone."""
-
-
-def _check_output(smallest: Tokenizer, output: Path, format_: str | None) -> None:
-    """Refuse a place or a format that cannot hold the tokenizer, by saving a small one."""
-    with tempfile.TemporaryDirectory() as folder:
-        if output.is_dir():
-            rehearsal = Path(folder)
-        else:
-            target = check_target(output)
-            if target.exists() and not target.is_file():
-                raise ArgumentError(f"{output} is a device or pipe; expected a place for a file")
-            rehearsal = Path(folder) / output.name
-        save(smallest, rehearsal, format_)
-
-
-def _counts(
-    paths: list[Path | Url], min_count: int, *, documents: str | None, **options: Any
-) -> PretokenCounts:
-    """Count a corpus, or read tables and add them up; then leave rare pre-tokens out."""
-    tables = [
-        path
-        for path in paths
-        if isinstance(path, Path) and path.suffix == ".parquet" and is_count_table(path)
-    ]
-    if not tables:
-        counts = count_files(paths, documents=documents, **options)
-        return counts.prune(min_count) if min_count > 1 else counts
-    if len(tables) < len(paths):
-        raise ArgumentError(
-            f"{tables[0]} is a count table and others of the sources are texts; count those first"
-        )
-    if documents is not None:
-        raise ArgumentError("documents were cut when the table was counted; leave --documents out")
-    if len(tables) == 1:
-        return PretokenCounts.load(tables[0], min_count=min_count)
-    return reduce(add, map(PretokenCounts.load, tables)).prune(min_count)
+app.command("wordpiece")(guarded(_wordpiece))
+app.command("unigram")(guarded(_unigram))
+app.command("characters")(guarded(_characters))
+app.command("words")(guarded(_words))

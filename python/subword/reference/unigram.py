@@ -16,7 +16,17 @@ import numpy as np
 
 from subword.errors import ArgumentError, VocabSizeError
 
-__all__ = ["Model", "Piece", "digamma", "encode", "learn_pieces", "n_best", "sample"]
+__all__ = [
+    "Edge",
+    "Model",
+    "Piece",
+    "digamma",
+    "edges_by_end",
+    "encode",
+    "learn_pieces",
+    "n_best",
+    "sample",
+]
 
 UNKNOWN_PENALTY = 10.0
 USER_DEFINED_SCORE = 0.1
@@ -58,7 +68,9 @@ class Model(NamedTuple):
     single_precision: bool = True
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
+    """A piece in one place of a text: its bytes from start to end, its id and its score."""
+
     start: int
     end: int
     id: int
@@ -89,8 +101,8 @@ def encode(model: Model, text: bytes) -> list[tuple[int, int, int]]:
         >>> encode(model, b"aabc")
         [(1, 0, 1), (2, 1, 3), (0, 3, 4)]
     """
-    best: dict[int, tuple[float, _Edge | None]] = {0: (0.0, None)}
-    for edge in _edges(model, text):
+    best: dict[int, tuple[float, Edge | None]] = {0: (0.0, None)}
+    for edge in edges(model, text):
         base = best[edge.start][0]
         if model.single_precision and base < REBASE_BELOW:
             ahead = [end for end in best if end >= edge.start]
@@ -124,7 +136,7 @@ def n_best(model: Model, text: bytes, n: int) -> list[tuple[list[int], float]]:
     """
     if n < 1:
         raise ArgumentError(f"n is {n}; ask for at least one segmentation")
-    into = _edges_by_end(model, text)
+    into = edges_by_end(model, text)
     paths: dict[int, list[tuple[float, list[_Place]]]] = {0: [(0.0, [])]}
     for end in sorted(into):
         ways = [
@@ -156,7 +168,7 @@ def sample(model: Model, text: bytes, alpha: float, seed: int) -> list[int]:
     """
     if not (math.isfinite(alpha) and alpha >= 0):
         raise ArgumentError(f"alpha is {alpha}; expected a number that is not negative")
-    into = _edges_by_end(model, text)
+    into = edges_by_end(model, text)
     forward = {0: 0.0}
     for end in sorted(into):
         terms = [forward[edge.start] + alpha * edge.score for edge in into[end]]
@@ -269,7 +281,7 @@ def _rounded(model: Model, score: float) -> float:
     return float(np.float32(score)) if model.single_precision else score
 
 
-def _edges(model: Model, text: bytes) -> Iterator[_Edge]:
+def edges(model: Model, text: bytes) -> Iterator[Edge]:
     """Every piece in every place, by start, then by end; an unknown one where no character is."""
     pieces: dict[bytes, tuple[int, float]] = {}
     lowest = math.inf
@@ -288,15 +300,16 @@ def _edges(model: Model, text: bytes) -> Iterator[_Edge]:
         covered = False
         for end in bounds[index + 1 : index + 1 + longest]:
             if text[start:end] in pieces:
-                yield _Edge(start, end, *pieces[text[start:end]])
+                yield Edge(start, end, *pieces[text[start:end]])
                 covered |= end == next_start
         if not covered:
-            yield _Edge(start, next_start, model.unk_id, unknown)
+            yield Edge(start, next_start, model.unk_id, unknown)
 
 
-def _edges_by_end(model: Model, text: bytes) -> dict[int, list[_Edge]]:
-    into: dict[int, list[_Edge]] = defaultdict(list)
-    for edge in _edges(model, text):
+def edges_by_end(model: Model, text: bytes) -> dict[int, list[Edge]]:
+    """Give every piece in every place of a text, by where it ends; longest first."""
+    into: dict[int, list[Edge]] = defaultdict(list)
+    for edge in edges(model, text):
         into[edge.end].append(edge)
     return into
 

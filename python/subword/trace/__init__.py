@@ -6,13 +6,18 @@ part of it, or give it to ``as_dict`` for JSON.
 """
 
 from subword.trace.bpe_steps import bpe
+from subword.trace.encode_records import (
+    EncodedPart,
+    EncodeTrace,
+    MatchTried,
+    MergeApplied,
+    PathCandidate,
+    PathStep,
+)
 from subword.trace.encode_steps import encode
 from subword.trace.plain import as_dict, readable
 from subword.trace.records import (
     Candidate,
-    EncodedPart,
-    EncodeTrace,
-    MergeApplied,
     MergeStep,
     MergeTrace,
     Word,
@@ -26,9 +31,12 @@ __all__ = [
     "EncodeTrace",
     "EncodedPart",
     "Loss",
+    "MatchTried",
     "MergeApplied",
     "MergeStep",
     "MergeTrace",
+    "PathCandidate",
+    "PathStep",
     "PieceScore",
     "UnigramStep",
     "UnigramTrace",

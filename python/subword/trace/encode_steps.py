@@ -1,37 +1,36 @@
-"""A text to ids, step by step, with any tokenizer whose model is byte-pair encoding."""
+"""A text to ids, step by step, with the models that a person can follow."""
 
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 from typing import Final
 
+from subword import _core
 from subword.errors import ArgumentError
-from subword.models import Bpe
 from subword.reference.pretokens import split, text_bytes
 from subword.reference.special_tokens import cut
+from subword.special_tokens import TokenFlags
 from subword.tokenizer import Special, Tokenizer
-from subword.trace.records import EncodedPart, EncodeTrace, MergeApplied
+from subword.trace.encode_models import Traced, most_parts, tracer
+from subword.trace.encode_records import EncodedPart, EncodeTrace
 from subword.trace.sources import MAX_SOURCE_BYTES
-from subword.types import TextLike
+from subword.types import TextLike, TokenId
 
 __all__ = ["encode"]
 
 MAX_PARTS: Final = 5_000_000
 """Parts in all sequences of a trace: those after each merge of a long pre-token are many."""
 
-BytesPair = tuple[bytes, bytes]
-
 
 def encode(tok: Tokenizer, text: TextLike, *, special: Special = "recognize") -> EncodeTrace:
     """Encode a text and keep every step.
 
     Args:
-        tok: A tokenizer whose model is byte-pair encoding.
+        tok: A tokenizer; its model is BPE over bytes or characters, WordPiece, Unigram, words or
+            characters.
         text: A ``str``, or bytes of any kind.
         special: What text that spells a special token becomes, as in ``Tokenizer.encode``.
 
     Returns:
-        The special tokens and pre-tokens of the text, each with its merges and ids. The ids are
+        The special tokens and pre-tokens of the text, each with its steps and ids. The ids are
         those of ``tok.encode``.
 
     Raises:
@@ -39,7 +38,8 @@ def encode(tok: Tokenizer, text: TextLike, *, special: Special = "recognize") ->
             every step to be kept.
         SubwordError: As ``Tokenizer.encode``.
 
-    Source: openai/gpt-2, src/encoder.py, ``Encoder.bpe``.
+    Source: openai/gpt-2, src/encoder.py, ``Encoder.bpe``; Devlin et al. 2019 (BERT), its
+    ``WordpieceTokenizer``; Kudo 2018, "Subword Regularization", section 3.1.
 
     Examples:
         >>> from subword.models import bpe_from_tokens
@@ -50,83 +50,80 @@ def encode(tok: Tokenizer, text: TextLike, *, special: Special = "recognize") ->
            ids [2, 1, 0]
         ids [2, 1, 0]
     """
-    if not isinstance(tok.model, Bpe):
+    trace = tracer(tok.model)
+    if trace is None:
         raise ArgumentError(
-            f"the tokenizer's model is {type(tok.model).__name__}; a trace of encoding knows Bpe"
+            f"the tokenizer's model is {type(tok.model).__name__}, whose steps no trace knows"
         )
     whole = text_bytes(text)
     if len(whole) > MAX_SOURCE_BYTES:
         raise ArgumentError(
             f"the text has {len(whole)} bytes; a trace takes {MAX_SOURCE_BYTES}, so give an excerpt"
         )
-    expected = tok.encode(whole, special=special)  # refuses what cannot be encoded
+    expected = tok.encode_spans(whole, special=special)  # refuses what cannot be encoded
     pieces = _pieces(tok, whole, special)
-    n_parts = sum(len(piece) ** 2 // 2 for piece, is_special in pieces if not is_special)
+    n_parts = sum(
+        most_parts(tok.model, len(piece)) for piece, is_special in pieces if not is_special
+    )
     if n_parts > MAX_PARTS:
         raise ArgumentError(
             f"the steps of this text could have {n_parts} parts, and a trace keeps {MAX_PARTS}; "
             "give less text, or a pattern that cuts it into shorter pre-tokens"
         )
-    ids = {token: token_id for token_id, token in tok.vocab.items()}
-    ranks: dict[BytesPair, int] = {}
-    for rank, pair in enumerate(tok.merges):
-        ranks.setdefault(pair, rank)
     parts: list[EncodedPart] = []
-    start = 0
+    traced: list[TokenId] = []
     for piece, is_special in pieces:
-        span = (start, start := start + len(piece))
+        first = len(traced)
         if is_special:
-            token_id = tok.special_tokens[piece.decode()]
-            parts.append(EncodedPart("special", piece, span, (piece,), (), (piece,), (token_id,)))
+            kind, of_part = "special", _special(tok, piece)
         else:
-            parts.append(_encoded(piece, span, ranks, ids, whole_first=tok.model.whole_first))
-    traced = tuple(token_id for part in parts for token_id in part.ids)
-    if list(traced) != expected:
+            kind, of_part = "pretoken", trace(piece)
+        traced += of_part.ids
+        spans = expected.byte_spans[first : len(traced)]
+        span = (spans[0][0], spans[-1][1]) if spans else (0, 0)
+        parts.append(EncodedPart(kind, piece, span, *of_part))
+    if traced != expected.ids or tok.encode(whole, special=special) != expected.ids:
         raise ArgumentError(
-            f"tok.encode gives {expected[:8]!r:.60}, but its special tokens, pattern and merges "
-            f"give {traced[:8]!r:.60}; the tokenizer does more than a trace knows"
+            f"tok.encode gives {tok.encode(whole, special=special)[:8]!r:.60}, but its special "
+            f"tokens, split and model give {traced[:8]!r:.60}; the tokenizer does more than a "
+            "trace knows"
         )
     tokens = tuple(token for part in parts for token in part.tokens)
-    return EncodeTrace(whole, tuple(parts), tokens, traced)
+    return EncodeTrace(whole, tuple(parts), tokens, tuple(traced))
+
+
+def _special(tok: Tokenizer, token: bytes) -> Traced:
+    return Traced((token,), (), (token,), (tok.special_tokens[token.decode()],))
 
 
 def _pieces(tok: Tokenizer, text: bytes, special: Special) -> list[tuple[bytes, bool]]:
     """Special tokens and pre-tokens, each with whether it is a special token."""
-    recognized = [
-        token.encode()
-        for token in tok.special_tokens
-        if special == "recognize" or (isinstance(special, AbstractSet) and token in special)
-    ]
-    return [
-        (piece, is_special)
-        for part, is_special in cut(text, recognized)
-        for piece in ([part] if is_special else split(part, tok.pattern))
-    ]
+    pieces: list[tuple[bytes, bool]] = []
+    normalizer = _core.Normalizer(list(tok.normalizer)) if tok.normalizer else None
+    steps = None if tok.pretokenizer is None else _core.Steps(list(tok.pretokenizer))
+    at_start = True
+    for part, is_special in cut(text, _recognized(tok, special)):
+        if is_special:
+            pieces.append((part, True))
+        else:
+            segment = part if normalizer is None else normalizer.normalize(part)[0]
+            if steps is None:
+                pieces += [(piece, False) for piece in split(segment, tok.pattern)]
+            else:
+                cuts = steps.split(segment, at_start=at_start)
+                pieces += [(piece, False) for piece, _, _ in cuts]
+        at_start = False
+    return pieces
 
 
-def _encoded(
-    pretoken: bytes,
-    span: tuple[int, int],
-    ranks: Mapping[BytesPair, int],
-    ids: Mapping[bytes, int],
-    *,
-    whole_first: bool,
-) -> EncodedPart:
-    """Merge the bytes of a pre-token: the lowest rank first, wherever it occurs."""
-    if whole_first and pretoken in ids:
-        return EncodedPart(
-            "pretoken", pretoken, span, (pretoken,), (), (pretoken,), (ids[pretoken],)
+def _recognized(tok: Tokenizer, special: Special) -> list[bytes]:
+    """Give the added tokens that are looked for in the text."""
+    recognized = []
+    for token in tok.special_tokens:
+        flags = tok.token_flags.get(token, TokenFlags())
+        is_wanted = special == "recognize" or (
+            isinstance(special, AbstractSet) and token in special
         )
-    start = parts = tuple(bytes([byte]) for byte in pretoken)
-    merges: list[MergeApplied] = []
-    while ranked := [pair for pair in pairwise(parts) if pair in ranks]:
-        pair = min(ranked, key=ranks.__getitem__)
-        position = 0
-        # All places of the pair, before another pair is looked for.
-        while position + 1 < len(parts):
-            if parts[position : position + 2] == pair:
-                parts = (*parts[:position], pair[0] + pair[1], *parts[position + 2 :])
-                merges.append(MergeApplied(ranks[pair], pair, position, parts))
-            position += 1
-    token_ids = tuple(ids[part] for part in parts)
-    return EncodedPart("pretoken", pretoken, span, start, tuple(merges), parts, token_ids)
+        if not flags.control and (is_wanted or not flags.special):
+            recognized.append(token.encode())
+    return recognized

@@ -1,18 +1,15 @@
-"""What the traces of merges and of encoding are made of: frozen records that print."""
+"""What the traces of merges are made of: frozen records that print."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from subword.trace.plain import Symbol, readable
-from subword.types import Span, TokenId
+from subword.types import TokenId
 
 __all__ = [
     "SHOWN_WORDS",
     "Candidate",
-    "EncodeTrace",
-    "EncodedPart",
-    "MergeApplied",
     "MergeStep",
     "MergeTrace",
     "Word",
@@ -154,85 +151,6 @@ class MergeTrace:
         if len(self.steps) < self.n_merges:
             lines.append(f"stopped: no pair is left after {len(self.steps)} merges")
         return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class MergeApplied:
-    """A merge at one place.
-
-    Attributes:
-        rank: Its place in the list of merges.
-        pair: The two tokens.
-        position: Place of the left one among the parts before.
-        parts: The parts after.
-    """
-
-    rank: int
-    pair: tuple[bytes, bytes]
-    position: int
-    parts: tuple[bytes, ...]
-
-    def __str__(self) -> str:
-        """Give rank, pair and the parts after."""
-        left, right = map(readable, self.pair)
-        parts = "|".join(map(readable, self.parts))
-        return f"rank {self.rank}: {left} + {right} at {self.position} -> {parts}"
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedPart:
-    """A special token or a pre-token, and how it came to its ids.
-
-    Attributes:
-        kind: ``special`` or ``pretoken``.
-        text: Its bytes.
-        byte_span: Where it stands in the text.
-        start: Its parts before the first merge: its bytes, or itself where it is a token as a
-            whole and that is looked up first.
-        merges: The merges in the order in which they apply.
-        tokens: The parts after the last.
-        ids: Their ids.
-    """
-
-    kind: str
-    text: bytes
-    byte_span: Span
-    start: tuple[bytes, ...]
-    merges: tuple[MergeApplied, ...]
-    tokens: tuple[bytes, ...]
-    ids: tuple[TokenId, ...]
-
-    def __str__(self) -> str:
-        """Give the part, its merges and its ids."""
-        head = f"{self.kind} {readable(self.text)} at {self.byte_span[0]}"
-        ends = f"   ids {list(self.ids)}"
-        return "\n".join([head, *(f"   {merge}" for merge in self.merges), ends])
-
-
-@dataclass(frozen=True, slots=True)
-class EncodeTrace:
-    """A text on its way to ids.
-
-    Attributes:
-        text: Its bytes.
-        parts: Special tokens and pre-tokens, in order; they join to the text.
-        tokens: The tokens of all parts.
-        ids: Their ids.
-    """
-
-    text: bytes
-    parts: tuple[EncodedPart, ...]
-    tokens: tuple[bytes, ...]
-    ids: tuple[TokenId, ...]
-
-    @property
-    def bytes_per_token(self) -> float:
-        """Mean bytes per token; NaN for an empty text."""
-        return len(self.text) / len(self.ids) if self.ids else float("nan")
-
-    def __str__(self) -> str:
-        """Give every part and the ids."""
-        return "\n".join([*map(str, self.parts), f"ids {list(self.ids)}"])
 
 
 def listed(words: Iterable[Word]) -> str:

@@ -93,8 +93,6 @@ def train_characters(
         extra_alphabet=list(extra_alphabet),
         all_forms=False,
     )
-    fate = "a text with them is refused" if unk_token is None else f"they become {unk_token}"
-    warn_left_out(dropped, n_invalid, fate)
     if vocab_size is not None:
         if len(tokens) > vocab_size:
             raise VocabSizeError(
@@ -102,6 +100,8 @@ def train_characters(
                 f"{len(set(extra_alphabet))} characters of extra_alphabet need {len(tokens)}"
             )
         warn_stopped_early("no character is left", len(tokens), vocab_size)
+    fate = "a text with them is refused" if unk_token is None else f"they become {unk_token}"
+    warn_left_out(dropped, n_invalid, fate)
     return _tokenizer(Characters(dict(enumerate(tokens)), unk_token), (), reserved, special)
 
 

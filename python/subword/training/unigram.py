@@ -8,7 +8,13 @@ from subword.errors import VocabSizeError
 from subword.models import Piece, Unigram
 from subword.special_tokens import TokenFlags, check_special_tokens
 from subword.tokenizer import Tokenizer
-from subword.training.sources import TrainingSource, as_counts, reserved_tokens
+from subword.training.sources import (
+    TrainingSource,
+    as_counts,
+    reserved_tokens,
+    warn_left_out,
+    warn_stopped_early,
+)
 
 __all__ = ["train_unigram"]
 
@@ -35,7 +41,9 @@ def train_unigram(
 
     Ids are the unknown token, the special tokens in the order given, the 256 byte pieces where
     ``byte_fallback`` is on, then the pieces by falling score (ties by their text). The result
-    depends on the counts alone.
+    depends on the counts alone. Characters beyond ``character_coverage`` end a word in training;
+    a ``TextLeftOutWarning`` says how many there were. A ``StoppedEarlyWarning`` says when the
+    text holds fewer pieces than asked for.
 
     Args:
         source: Pre-token counts, a mapping of pre-tokens to counts, or a corpus to count first.
@@ -65,7 +73,7 @@ def train_unigram(
     Source: Kudo 2018, "Subword Regularization"; choices it leaves open as sentencepiece 0.2.3.
 
     Examples:
-        >>> tok = train_unigram({"hug": 10, "pug": 5, "hugs": 5}, 10, byte_fallback=False)
+        >>> tok = train_unigram({"hug": 10, "pug": 5, "hugs": 5}, 9, byte_fallback=False)
         >>> tok.decode(tok.encode("hugs"))
         'hugs'
     """
@@ -86,7 +94,7 @@ def train_unigram(
             f"vocab_size is {vocab_size}, but the unknown token, {len(special_tokens)} special "
             f"tokens and {len(names)} bytes need {n_reserved}, and characters more"
         )
-    learnt = _core.learn_pieces(
+    learnt, left_out = _core.learn_pieces(
         counts.table,
         vocab_size - n_reserved,
         character_coverage=character_coverage,
@@ -102,6 +110,10 @@ def train_unigram(
     pieces += [Piece(token.encode(), 0.0, "control") for token in special_tokens]
     pieces += [Piece(name.encode(), 0.0, "byte") for name in names]
     pieces += [Piece(text.encode(), score) for text, score in learnt]
+    warn_stopped_early("the text holds no more pieces", len(pieces), vocab_size)
+    warn_left_out(
+        left_out, 0, "they become their bytes" if byte_fallback else f"they become {unk_token}"
+    )
     ids = {token: 1 + at for at, token in enumerate(special_tokens)}
     return Tokenizer(
         Unigram(tuple(pieces), unk_id=0, byte_fallback=byte_fallback),

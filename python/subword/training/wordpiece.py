@@ -21,9 +21,9 @@ from subword.training.sources import (
     without_whitespace,
 )
 
-__all__ = ["train_wordpiece"]
+__all__ = ["BERT_TOKENS", "train_wordpiece"]
 
-_BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 Score = Literal["likelihood", "frequency"]
 
@@ -31,7 +31,7 @@ Score = Literal["likelihood", "frequency"]
 def train_wordpiece(
     source: TrainingSource,
     vocab_size: int,
-    special_tokens: Sequence[str] = _BERT_TOKENS,
+    special_tokens: Sequence[str] = BERT_TOKENS,
     *,
     score: Score = "likelihood",
     ties: Ties = "greatest",

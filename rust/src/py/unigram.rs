@@ -114,7 +114,8 @@ pub fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
     })
 }
 
-/// Pieces and their log probabilities, learned from pre-token counts; best first.
+/// Pieces and their log probabilities, learned from pre-token counts, best first; and the
+/// characters left out with their occurrences.
 #[pyfunction]
 #[pyo3(signature = (
     table, vocab_size, *, character_coverage=0.9995, extra_alphabet="", max_piece_length=16,
@@ -133,7 +134,7 @@ pub fn learn_pieces(
     n_sub_iterations: usize,
     n_threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<(String, f64)>> {
+) -> PyResult<(Vec<(String, f64)>, Vec<(char, u64)>)> {
     let n_threads = crate::parallel::n_threads(n_threads).map_err(|error| to_py_err(py, &error))?;
     let options = TrainOptions {
         vocab_size,
@@ -152,6 +153,7 @@ pub fn learn_pieces(
         rows.extend(
             table.counts.iter().enumerate().map(|(row, &count)| (table.pretoken(row), count)),
         );
-        crate::unigram::learn_pieces(&rows, &options, control)
+        let learned = crate::unigram::learn_pieces(&rows, &options, control)?;
+        Ok((learned.pieces, learned.left_out))
     })
 }

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 pub use cuts::{Agreement, FUSED, Running};
 pub use encode::Scratch;
 pub use lattice::{Random, Scored, check_alpha};
-pub use train::{TrainOptions, learn_pieces};
+pub use train::{Learned, TrainOptions, learn_pieces};
 
 use crate::code_points::CodePointTable;
 use crate::error::{Error, Kind, Result};

@@ -54,7 +54,16 @@ impl Default for TrainOptions {
     }
 }
 
-/// Learn pieces and their log probabilities, best first, of equal ones the smaller bytes first.
+/// What was learnt.
+#[derive(Debug)]
+pub struct Learned {
+    /// Pieces and their log probabilities, best first, of equal ones the smaller bytes first.
+    pub pieces: Vec<(String, f64)>,
+    /// Characters outside the required ones with their occurrences, by code point.
+    pub left_out: Vec<CharCount>,
+}
+
+/// Learn pieces and their log probabilities.
 ///
 /// The result depends on the counts alone, not on their order or the number of threads. Fewer
 /// pieces than asked for when the text does not hold more. No pieces for no text.
@@ -68,9 +77,9 @@ pub fn learn_pieces(
     pretoken_counts: &[(&[u8], u64)],
     options: &TrainOptions,
     control: &Control,
-) -> Result<Vec<(String, f64)>> {
+) -> Result<Learned> {
     check_options(options)?;
-    let (words, alphabet) =
+    let (words, alphabet, left_out) =
         prepare(pretoken_counts, options.character_coverage, &options.extra_alphabet)?;
     if alphabet.len() > options.vocab_size {
         return Err(Error::new(
@@ -104,7 +113,7 @@ pub fn learn_pieces(
             break;
         }
     }
-    finish(&model, options.vocab_size)
+    Ok(Learned { pieces: finish(&model, options.vocab_size)?, left_out })
 }
 
 fn check_options(options: &TrainOptions) -> Result<()> {

@@ -70,7 +70,8 @@ pub type CharCount = (char, u64);
 ///
 /// Those are the most frequent characters up to `coverage` of all occurrences (of equal ones the
 /// smaller code point first) and `extra_alphabet`. Gives them with their counts, most frequent
-/// first. Characters outside end a word and are in none.
+/// first, then the characters left out with theirs, by code point. Those end a word and are in
+/// none.
 ///
 /// # Errors
 ///
@@ -80,7 +81,7 @@ pub fn prepare(
     pretoken_counts: &[(&[u8], u64)],
     coverage: f64,
     extra_alphabet: &[char],
-) -> Result<(Words, Vec<CharCount>)> {
+) -> Result<(Words, Vec<CharCount>, Vec<CharCount>)> {
     let mut texts: Vec<(&str, u64)> = Vec::new();
     texts.try_reserve_exact(pretoken_counts.len())?;
     for (index, &(bytes, count)) in pretoken_counts.iter().enumerate() {
@@ -98,7 +99,7 @@ pub fn prepare(
             texts.push((text, count));
         }
     }
-    let alphabet = required_characters(&texts, coverage, extra_alphabet)?;
+    let (alphabet, left_out) = required_characters(&texts, coverage, extra_alphabet)?;
     let mut sorted: Vec<char> = alphabet.iter().map(|&(character, _)| character).collect();
     sorted.sort_unstable();
     let mut fragments: Vec<(&str, u64)> = Vec::new();
@@ -111,7 +112,7 @@ pub fn prepare(
         }
     }
     fragments.sort_unstable();
-    Ok((flatten(&fragments)?, alphabet))
+    Ok((flatten(&fragments)?, alphabet, left_out))
 }
 
 fn flatten(fragments: &[(&str, u64)]) -> Result<Words> {
@@ -147,7 +148,7 @@ fn required_characters(
     texts: &[(&str, u64)],
     coverage: f64,
     extra_alphabet: &[char],
-) -> Result<Vec<CharCount>> {
+) -> Result<(Vec<CharCount>, Vec<CharCount>)> {
     let mut counts: Vec<u64> = Vec::new();
     counts.try_reserve_exact(0x11_0000)?;
     counts.resize(0x11_0000, 0);
@@ -169,11 +170,13 @@ fn required_characters(
     let by_frequency = |a: &CharCount, b: &CharCount| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
     found.sort_unstable_by(by_frequency);
     let mut covered = 0u64;
-    let mut alphabet: Vec<CharCount> = Vec::new();
+    let (mut alphabet, mut left_out): (Vec<CharCount>, Vec<CharCount>) = Default::default();
     for &(character, count) in &found {
         let enough = covered as f64 / all as f64 >= coverage;
         if !enough || extra_alphabet.contains(&character) {
             alphabet.push((character, count));
+        } else {
+            left_out.push((character, count));
         }
         if !enough {
             covered += count;
@@ -188,7 +191,8 @@ fn required_characters(
     absent.dedup();
     alphabet.extend(absent.into_iter().map(|character| (character, 0)));
     alphabet.sort_unstable_by(by_frequency);
-    Ok(alphabet)
+    left_out.sort_unstable();
+    Ok((alphabet, left_out))
 }
 
 /// `a + b`, or the error of a sum past 64 bits.
