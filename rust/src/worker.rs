@@ -199,8 +199,8 @@ impl<'a> Worker<'a> {
         for (&probe, &end) in probes.iter().zip(ends) {
             let known = self.memo.as_ref().and_then(|memo| memo.recall_few(probe));
             if let Some((three, n_ids)) = known {
-                if let Some(place) = few.get_mut(n_few..n_few + INLINE_IDS) {
-                    place.copy_from_slice(&three);
+                if let Some(place) = few.get_mut(n_few..).and_then(<[u32]>::first_chunk_mut) {
+                    *place = three;
                 }
                 n_few += n_ids;
             } else {
