@@ -409,6 +409,8 @@ class Tokenizer:
             UnknownTokenIdError: An id outside the vocabulary, with its position.
             UnicodeDecodeError: Bytes that are no UTF-8 under ``errors="strict"``.
         """
+        if not self.decoder:
+            return self._kernel.decode(ids, errors, skip_special=skip_special)
         return self.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors)
 
     def decode_bytes(self, ids: Iterable[TokenId], *, skip_special: bool = False) -> bytes:

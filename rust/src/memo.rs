@@ -11,7 +11,8 @@ use std::sync::Mutex;
 use crate::key::{Key, KeyHash, prefetch};
 use crate::memory::ask_for_huge_pages;
 
-const INLINE_IDS: usize = 3;
+/// Ids that a slot holds.
+pub const INLINE_IDS: usize = 3;
 /// In `Slot::n_ids`: `ids` are the place in the ring, in two halves, and the number of ids.
 const ELSEWHERE: u32 = u32::MAX;
 
@@ -77,31 +78,41 @@ impl Memo {
         prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
     }
 
-    /// Append the remembered ids of `text[start..end]`, given its key; whether there were any.
+    /// The ids of a key that lie in its slot: the first so many of three.
     #[inline(always)]
-    pub fn recall(
-        &self,
-        (key, hash): (Key, u64),
-        (text, start, end): (&[u8], usize, usize),
-        ids: &mut Vec<u32>,
-    ) -> bool {
+    #[must_use]
+    pub fn recall_few(&self, probe: (Key, u64)) -> Option<([u32; INLINE_IDS], usize)> {
+        let slot = self.find(probe)?;
+        (slot.n_ids != ELSEWHERE).then_some((slot.ids, slot.n_ids as usize))
+    }
+
+    /// Append the remembered ids of a pre-token, given its key; whether there were any.
+    #[inline]
+    pub fn recall(&self, probe: (Key, u64), pretoken: &[u8], ids: &mut Vec<u32>) -> bool {
+        match self.find(probe) {
+            Some(slot) if slot.n_ids == ELSEWHERE => self.ring.recall(slot, pretoken, ids),
+            Some(slot) => {
+                ids.extend(slot.ids.iter().take(slot.n_ids as usize));
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[inline(always)]
+    fn find(&self, (key, hash): (Key, u64)) -> Option<&Slot> {
         let mask = self.slots.len().wrapping_sub(1);
         let home = hash as usize;
         for at in home..home.wrapping_add(WINDOW) {
-            let Some(slot) = self.slots.get(at & mask) else { return false };
-            if slot.key == key {
-                if slot.n_ids == ELSEWHERE {
-                    let bytes = text.get(start..end).unwrap_or_default();
-                    return self.ring.recall(slot, bytes, ids);
-                }
-                push_inline(ids, slot.ids, slot.n_ids as usize);
-                return true;
-            }
+            let slot = self.slots.get(at & mask)?;
             if slot.key.is_none() {
-                return false;
+                return None;
+            }
+            if slot.key == key {
+                return Some(slot);
             }
         }
-        false
+        None
     }
 
     /// Remember the ids of a pre-token that `recall` did not find.
@@ -235,20 +246,6 @@ impl Ring {
     }
 }
 
-/// Append the first `n` (at most three) of `three`.
-#[inline(always)]
-fn push_inline(ids: &mut Vec<u32>, three: [u32; INLINE_IDS], n: usize) {
-    if ids.capacity() - ids.len() < INLINE_IDS {
-        ids.reserve(INLINE_IDS);
-    }
-    // SAFETY: there is room for three ids behind the last one; `n` is at most three, and the
-    // write made the first `n` of them initialized.
-    unsafe {
-        ids.as_mut_ptr().add(ids.len()).cast::<[u32; INLINE_IDS]>().write_unaligned(three);
-        ids.set_len(ids.len() + n.min(INLINE_IDS));
-    }
-}
-
 /// Memos that wait for the next call, so that a tokenizer stays warm between calls.
 #[derive(Debug)]
 pub struct MemoPool {
@@ -295,11 +292,13 @@ mod tests {
                 let text = format!("{i:x}{}", "y".repeat(i as usize % 40));
                 let ids: Vec<u32> = (0..i % 9).collect();
                 let mut out = vec![7];
-                let (text, place) = (text.as_bytes(), (text.as_bytes(), 0, text.len()));
+                let text = text.as_bytes();
                 let key = memo.key(text, 0, text.len()).expect("short enough");
                 let probe = (key, memo.hash(key));
                 memo.remember(probe, text, &ids);
-                let known = memo.recall(probe, place, &mut out);
+                let known = memo.recall(probe, text, &mut out);
+                let few = memo.recall_few(probe).map(|(three, n)| three[..n].to_vec());
+                assert!(few.is_none_or(|few| few == ids));
                 assert!(max_bytes < 1 << 14 || known);
                 assert!(out == [7] || out[1..] == ids);
                 assert!(

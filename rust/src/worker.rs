@@ -5,7 +5,7 @@ mod marked;
 use crate::error::{Error, Kind, Result};
 use crate::key::Key;
 use crate::marks::View;
-use crate::memo::Memo;
+use crate::memo::{INLINE_IDS, Memo};
 use crate::model::{Scratch, TokenSpan};
 use crate::normalize::alignment::Normalized;
 use crate::parallel::Control;
@@ -16,9 +16,6 @@ use crate::tokenizer::{Cutter, Policy, Tokenizer};
 
 /// Pre-tokens probed together, so that their cache misses overlap.
 const PROBES: usize = 32;
-
-/// Most ids of a pre-token that is remembered by its key: one a byte.
-const MOST_IDS: usize = 16;
 
 /// A token and where its bytes stand in the text: id, start, end.
 pub type Span = (u32, usize, usize);
@@ -167,10 +164,7 @@ impl<'a> Worker<'a> {
     ) -> Result<()> {
         let Some(memo) = &self.memo else { return Ok(()) };
         let probe = memo.key(text, start, end).map(|key| (key, memo.hash(key)));
-        match probe {
-            Some(probe) if memo.recall(probe, (text, start, end), ids) => Ok(()),
-            _ => self.encode_missed(text, start, end, probe.unwrap_or_default(), ids, control),
-        }
+        self.encode_other(text, start, end, probe.unwrap_or_default(), ids, control)
     }
 
     fn encode_plain(
@@ -200,7 +194,6 @@ impl<'a> Worker<'a> {
         control: &Control,
     ) -> Result<usize> {
         let Some(memo) = &self.memo else { return Ok(from) };
-        ids.try_reserve(PROBES * MOST_IDS)?;
         let mut probes = [(Key::default(), 0u64); PROBES];
         let mut start = from;
         for (probe, &end) in probes.iter_mut().zip(ends) {
@@ -212,20 +205,31 @@ impl<'a> Worker<'a> {
             start = end;
         }
         start = from;
+        // Ids gather here, so that the length of `ids` is not waited for at each pre-token.
+        let (mut few, mut n_few) = ([0u32; (PROBES + 1) * INLINE_IDS], 0);
+        ids.try_reserve(few.len())?;
         for (&probe, &end) in probes.iter().zip(ends) {
-            let place = (text, start, end);
-            let known = !probe.0.is_none()
-                && self.memo.as_ref().is_some_and(|memo| memo.recall(probe, place, ids));
-            if !known {
-                self.encode_missed(text, start, end, probe, ids, control)?;
+            let known = self.memo.as_ref().and_then(|memo| memo.recall_few(probe));
+            if let Some((three, n_ids)) = known {
+                if let Some(place) = few.get_mut(n_few..).and_then(<[u32]>::first_chunk_mut) {
+                    *place = three;
+                }
+                n_few += n_ids;
+            } else {
+                ids.extend_from_slice(few.get(..n_few).unwrap_or_default());
+                n_few = 0;
+                self.encode_other(text, start, end, probe, ids, control)?;
+                ids.try_reserve(few.len())?;
             }
             start = end;
         }
+        ids.extend_from_slice(few.get(..n_few).unwrap_or_default());
         Ok(start)
     }
 
+    /// Append the ids of a pre-token that are not in a slot of the memo.
     #[inline(never)]
-    fn encode_missed(
+    fn encode_other(
         &mut self,
         text: &[u8],
         start: usize,
@@ -236,13 +240,17 @@ impl<'a> Worker<'a> {
     ) -> Result<()> {
         let pretoken = text.get(start..end).unwrap_or_default();
         ids.try_reserve(pretoken.len())?;
+        let remembers = !probe.0.is_none();
+        if remembers && self.memo.as_ref().is_some_and(|memo| memo.recall(probe, pretoken, ids)) {
+            return Ok(());
+        }
         let n_before = ids.len();
         self.tokenizer
             .parts
             .model
             .encode(pretoken, &mut self.scratch, ids, control)
             .map_err(|error| locate(error, start))?;
-        if let Some(memo) = self.memo.as_mut().filter(|_| !probe.0.is_none()) {
+        if let Some(memo) = self.memo.as_mut().filter(|_| remembers) {
             memo.remember(probe, pretoken, ids.get(n_before..).unwrap_or_default());
         }
         Ok(())

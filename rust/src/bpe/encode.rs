@@ -18,8 +18,34 @@ pub struct Bpe {
     vocabulary: Vocabulary,
     pairs: PairTable,
     byte_ids: [u32; 256],
+    byte_pairs: BytePairs,
     neighbours: Neighbours,
     whole_first: bool,
+}
+
+/// What two bytes join to, if both are tokens: where every merge of a pre-token begins.
+#[derive(Debug)]
+struct BytePairs(Vec<Joined>);
+
+impl BytePairs {
+    fn none() -> Result<Self> {
+        let mut joined = Vec::new();
+        joined.try_reserve_exact(1 << 16)?;
+        joined.resize(1 << 16, Joined::NEVER);
+        Ok(Self(joined))
+    }
+
+    fn add(&mut self, left: u8, right: u8, joined: Joined) {
+        if let Some(known) = self.0.get_mut(usize::from(left) << 8 | usize::from(right)) {
+            *known = joined;
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, left: u8, right: u8) -> Joined {
+        let at = usize::from(left) << 8 | usize::from(right);
+        self.0.get(at).copied().unwrap_or(Joined::NEVER)
+    }
 }
 
 /// Which bytes some merge joins: between all others, every token ends.
@@ -95,7 +121,8 @@ impl Bpe {
     pub fn without_merges(vocabulary: Vocabulary, n_merges: usize) -> Result<Self> {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
         let pairs = PairTable::with_room(n_merges)?;
-        Ok(Self { pairs, vocabulary, byte_ids, neighbours: Neighbours::none(), whole_first: false })
+        let (byte_pairs, neighbours) = (BytePairs::none()?, Neighbours::none());
+        Ok(Self { pairs, vocabulary, byte_ids, byte_pairs, neighbours, whole_first: false })
     }
 
     /// Let `left` and `right` join to `id`, after all merges so far.
@@ -104,8 +131,9 @@ impl Bpe {
     ///
     /// `Vocabulary` for a pair given before.
     pub fn add_merge(&mut self, left: u32, right: u32, id: u32) -> Result<()> {
+        self.pairs.push(left, right, id)?;
         self.note_neighbours(left, right);
-        self.pairs.push(left, right, id)
+        Ok(())
     }
 
     /// Let `left` and `right` join to `id` with a rank that no other merge has.
@@ -114,15 +142,19 @@ impl Bpe {
     ///
     /// `Vocabulary` for a pair given before.
     pub fn add_ranked_merge(&mut self, left: u32, right: u32, id: u32, rank: u32) -> Result<()> {
+        self.pairs.push_ranked(left, right, id, rank)?;
         self.note_neighbours(left, right);
-        self.pairs.push_ranked(left, right, id, rank)
+        Ok(())
     }
 
     fn note_neighbours(&mut self, left: u32, right: u32) {
-        let last = self.vocabulary.token(left).and_then(|token| token.last());
-        let first = self.vocabulary.token(right).and_then(|token| token.first());
-        if let (Some(&last), Some(&first)) = (last, first) {
-            self.neighbours.add(last, first);
+        match (self.vocabulary.token(left), self.vocabulary.token(right)) {
+            (Some(&[left_byte]), Some(&[right_byte])) => {
+                self.neighbours.add(left_byte, right_byte);
+                self.byte_pairs.add(left_byte, right_byte, self.pairs.get(left, right));
+            }
+            (Some(&[.., last]), Some(&[first, ..])) => self.neighbours.add(last, first),
+            _ => {}
         }
     }
 
@@ -237,45 +269,113 @@ impl Bpe {
     }
 
     fn merge_short(&self, piece: &[u8], start: usize, out: &mut Vec<u32>) -> Result<()> {
-        let mut ids = [0u32; SHORT];
-        for (at, &byte) in piece.iter().enumerate() {
-            ids[at] = self.byte_id(byte, start + at)?;
+        let mut short = Short::default();
+        for (at, &byte) in piece.iter().enumerate().take(SHORT) {
+            short.ids[at] = self.byte_id(byte, start + at)?;
         }
-        let n = merge_short(&mut ids, piece.len(), &self.pairs);
-        out.extend_from_slice(&ids[..n]);
+        for (at, pair) in piece.windows(2).enumerate().take(SHORT - 1) {
+            short.set(at, self.byte_pairs.get(pair[0], pair[1]));
+        }
+        short.merge(piece.len(), &self.pairs);
+        short.for_each(piece.len(), |id| out.push(id));
         Ok(())
+    }
+}
+
+/// Up to `SHORT` symbols as a linked list of parts.
+///
+/// In `order` are the ranks of the parts with what follows them, above their places, so that the
+/// least is the leftmost pair of the lowest rank; parts that are gone have the greatest.
+#[derive(Debug)]
+struct Short {
+    ids: [u32; SHORT],
+    joined: [u32; SHORT],
+    order: [u64; SHORT],
+    next: [u8; SHORT + 1],
+    previous: [u8; SHORT + 1],
+}
+
+impl Default for Short {
+    #[inline(always)]
+    fn default() -> Self {
+        let [ids, joined] = [[NO_ID; SHORT]; 2];
+        let (next, previous) = LINKS;
+        Self { ids, joined, order: [u64::MAX; SHORT], next, previous }
+    }
+}
+
+/// Neighbours of each place before anything is merged; the first has none before it.
+const LINKS: ([u8; SHORT + 1], [u8; SHORT + 1]) = {
+    let mut links = ([0; SHORT + 1], [u8::MAX; SHORT + 1]);
+    let mut at = 0;
+    while at < SHORT {
+        links.0[at] = at as u8 + 1;
+        links.1[at + 1] = at as u8;
+        at += 1;
+    }
+    links
+};
+
+impl Short {
+    #[inline(always)]
+    fn set(&mut self, at: usize, joined: Joined) {
+        self.joined[at] = joined.id;
+        self.order[at] = u64::from(joined.rank) << 32 | at as u64;
+    }
+
+    /// Merge the first `n` symbols, whose pairs are set.
+    #[inline(always)]
+    fn merge(&mut self, n: usize, pairs: &PairTable) {
+        let n = n.min(SHORT);
+        loop {
+            let least = self.order[..n].iter().fold(u64::MAX, |least, &one| least.min(one));
+            if least >> 32 == u64::from(u32::MAX) {
+                return;
+            }
+            let at = least as u32 as usize % SHORT;
+            let right = usize::from(self.next[at]) % SHORT;
+            let after = usize::from(self.next[right]);
+            self.ids[at] = self.joined[at];
+            self.ids[right] = NO_ID;
+            self.order[right] = u64::MAX;
+            self.next[at] = after as u8;
+            if after < n {
+                self.previous[after] = at as u8;
+                self.set(at, pairs.get(self.ids[at], self.ids[after]));
+            } else {
+                self.order[at] = u64::MAX;
+            }
+            let before = usize::from(self.previous[at]);
+            if before < at {
+                self.set(before, pairs.get(self.ids[before], self.ids[at]));
+            }
+        }
+    }
+
+    /// The ids that are left of the first `n`.
+    #[inline(always)]
+    fn for_each(&self, n: usize, mut id: impl FnMut(u32)) {
+        let mut at = 0;
+        while at < n.min(SHORT) {
+            id(self.ids[at]);
+            at = usize::from(self.next[at]);
+        }
     }
 }
 
 /// Merge the first `n` ids in place, at most `SHORT`; give how many are left.
 #[inline(always)]
 pub(super) fn merge_short(ids: &mut [u32; SHORT], n: usize, pairs: &PairTable) -> usize {
-    let mut n = n.min(SHORT);
-    let mut joined = [Joined::NEVER; SHORT];
-    for at in 0..n.saturating_sub(1) {
-        joined[at] = pairs.get(ids[at], ids[at + 1]);
+    let n = n.min(SHORT);
+    let mut short = Short { ids: *ids, ..Short::default() };
+    for at in 1..n {
+        short.set(at - 1, pairs.get(ids[at - 1], ids[at]));
     }
-    while n > 1 {
-        let (mut best, mut rank) = (0, u32::MAX);
-        for (at, pair) in joined[..n - 1].iter().enumerate() {
-            if pair.rank < rank {
-                (best, rank) = (at, pair.rank);
-            }
-        }
-        if rank == u32::MAX {
-            break;
-        }
-        ids[best] = joined[best].id;
-        ids.copy_within(best + 2..n, best + 1);
-        joined.copy_within(best + 1..n - 1, best);
-        n -= 1;
-        joined[n - 1] = Joined::NEVER;
-        if best + 1 < n {
-            joined[best] = pairs.get(ids[best], ids[best + 1]);
-        }
-        if best > 0 {
-            joined[best - 1] = pairs.get(ids[best - 1], ids[best]);
-        }
-    }
-    n
+    short.merge(n, pairs);
+    let mut n_left = 0;
+    short.for_each(n, |id| {
+        ids[n_left] = id;
+        n_left += 1;
+    });
+    n_left
 }

@@ -153,6 +153,9 @@ struct Slot {
 
 const EMPTY: u64 = u64::MAX;
 
+/// Bits of the sieve a slot; a power of two.
+const SIEVE_BITS: usize = 4;
+
 /// In `PairTable::made_at`: no merge has named the token yet; or one has used it.
 const NOT_USED: u32 = u32::MAX;
 const USED: u32 = u32::MAX - 1;
@@ -162,6 +165,9 @@ const USED: u32 = u32::MAX - 1;
 pub struct PairTable {
     slots: Vec<Slot>,
     shift: u32,
+    /// A bit for what pairs may be there, by their hash: most pairs asked for are not, and the
+    /// bits stay in the cache where the slots do not.
+    sieve: Vec<u64>,
     n_merges: u32,
     n_ranks: u32,
     is_in_order: bool,
@@ -180,8 +186,13 @@ impl PairTable {
         let mut slots = Vec::new();
         slots.try_reserve_exact(n_slots)?;
         slots.resize(n_slots, Slot { pair: EMPTY, joined: Joined::NEVER });
+        let mut sieve = Vec::new();
+        let n_words = n_slots.div_ceil(64 / SIEVE_BITS);
+        sieve.try_reserve_exact(n_words)?;
+        sieve.resize(n_words, 0);
         Ok(Self {
             slots,
+            sieve,
             shift: 64 - n_slots.trailing_zeros(),
             n_merges: 0,
             n_ranks: 0,
@@ -223,6 +234,10 @@ impl PairTable {
             at += 1;
         }
         self.slots[at & mask] = Slot { pair, joined: Joined { rank, id } };
+        let bit = self.sieve_bit(pair);
+        if let Some(word) = self.sieve.get_mut(bit / 64) {
+            *word |= 1 << (bit % 64);
+        }
         self.n_merges += 1;
         self.is_in_order &= rank >= self.n_ranks.saturating_sub(1);
         self.n_ranks = self.n_ranks.max(rank.saturating_add(1));
@@ -278,11 +293,21 @@ impl PairTable {
         (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
+    #[inline(always)]
+    fn sieve_bit(&self, pair: u64) -> usize {
+        let n_bits = self.slots.len() * SIEVE_BITS;
+        (pair.wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32) as usize & (n_bits - 1)
+    }
+
     /// What `left` and `right` join to.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, left: u32, right: u32) -> Joined {
         let pair = key(left, right);
+        let bit = self.sieve_bit(pair);
+        if self.sieve.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 0) {
+            return Joined::NEVER;
+        }
         let mask = self.slots.len() - 1;
         let mut at = self.home(pair);
         loop {

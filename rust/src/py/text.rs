@@ -77,9 +77,6 @@ pub fn texts_of(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
 
 /// Token ids from a list, an array or any iterable of ints.
 pub fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
-        return Ok(array.as_array().iter().copied().collect());
-    }
     let mut known = Vec::new();
     let no_memory = |error: TryReserveError| to_py_err(ids.py(), &error.into());
     if let Ok(list) = ids.cast::<PyList>() {
@@ -91,6 +88,9 @@ pub fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
             known.push(id_of(&id, at)?);
         }
         return Ok(known);
+    }
+    if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
+        return Ok(array.as_array().iter().copied().collect());
     }
     for (at, id) in ids.try_iter()?.enumerate() {
         known.try_reserve(1).map_err(no_memory)?;

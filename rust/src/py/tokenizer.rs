@@ -148,6 +148,23 @@ impl Tokenizer {
     }
 }
 
+impl Tokenizer {
+    fn bytes_of(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<Vec<u8>> {
+        let ids = ids_of(ids)?;
+        if ids.len() >= LONG {
+            return run_long(py, None, |control| decode(&self.0, &ids, skip_special, control));
+        }
+        let decode = || decode(&self.0, &ids, skip_special, &Control::default());
+        let bytes = if ids.len() < RELEASE { decode() } else { py.detach(decode) };
+        bytes.map_err(|error| to_py_err(py, &error))
+    }
+}
+
 #[pymethods]
 impl Tokenizer {
     /// Put a tokenizer together from a compiled model and the other parts.
@@ -292,14 +309,27 @@ impl Tokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = ids_of(ids)?;
-        if ids.len() >= LONG {
-            let decode = |control: &Control| decode(&self.0, &ids, skip_special, control);
-            return run_long(py, None, decode).map(|bytes| PyBytes::new(py, &bytes));
+        Ok(PyBytes::new(py, &self.bytes_of(py, ids, skip_special)?))
+    }
+
+    /// The text of ids; `errors` as in `bytes.decode`.
+    #[pyo3(signature = (ids, errors, *, skip_special=false))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &Bound<'py, PyString>,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let bytes = self.bytes_of(py, ids, skip_special)?;
+        match std::str::from_utf8(&bytes) {
+            // A text that long may fail for want of memory, which Python raises.
+            Ok(text) if text.len() < LONG => Ok(PyString::new(py, text)),
+            _ => {
+                let decoded = PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors))?;
+                Ok(decoded.cast_into()?)
+            }
         }
-        let decode = || decode(&self.0, &ids, skip_special, &Control::default());
-        let bytes = if ids.len() < RELEASE { decode() } else { py.detach(decode) };
-        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| to_py_err(py, &error))
     }
 
     /// The bytes of a token, or None for an id without one.
@@ -374,6 +404,7 @@ impl TextStream {
 
 fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    bytes.try_reserve(ids.len().saturating_mul(TYPICAL))?;
     for (at, &id) in ids.iter().enumerate() {
         if at.is_multiple_of(RELEASE) {
             control.check()?;
@@ -390,6 +421,9 @@ fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -
     }
     Ok(bytes)
 }
+
+/// Bytes of a token, more or less.
+const TYPICAL: usize = 5;
 
 /// Bytes of a piece that one thread takes at a time.
 const PIECE: usize = 1 << 18;

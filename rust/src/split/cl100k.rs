@@ -8,7 +8,7 @@
 
 use super::algebra::{Algebra, Window};
 use super::classes::bit;
-use super::masks::{BLOCK, Masks};
+use super::masks::{BLOCK, Masks, NEWLINE};
 use super::runs::{Digits, after, contraction, first, flood, whitespace, whole_characters};
 
 /// cl100k: three digits a pre-token, and `\s+$` before the newlines.
@@ -30,7 +30,7 @@ pub struct Family<const DIGITS: u32, const ENDS_WHOLE: bool> {
 }
 
 impl<const DIGITS: u32, const ENDS_WHOLE: bool> Algebra for Family<DIGITS, ENDS_WHOLE> {
-    const NEEDS: u16 = bit::LETTER | bit::NUMBER | bit::SPACE;
+    const NEEDS: u16 = bit::LETTER | bit::NUMBER | bit::SPACE | NEWLINE;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {

@@ -9,7 +9,7 @@
 
 use super::algebra::{Algebra, Window};
 use super::classes::bit;
-use super::masks::Masks;
+use super::masks::{Masks, NEWLINE};
 use super::runs::{Digits, after, flood, whitespace};
 
 /// The classes that the patterns tell apart; of the last three a byte is in one at most.
@@ -52,7 +52,8 @@ impl Algebra for DeepSeek {
         | bit::SPACE
         | bit::PUNCTUATION
         | bit::SYMBOL
-        | bit::HAN_KANA;
+        | bit::HAN_KANA
+        | NEWLINE;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {

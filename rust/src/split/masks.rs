@@ -6,6 +6,11 @@
 
 use super::classes::{ClassTable, bit, decode_utf8};
 
+/// Beside the bits of `classes::bit`, for `Algebra::NEEDS`: newlines and slashes.
+pub const NEWLINE: u16 = 1 << 14;
+/// See `NEWLINE`.
+pub const SLASH: u16 = 1 << 15;
+
 /// Bytes of a block.
 pub const BLOCK: usize = 64;
 
@@ -125,7 +130,7 @@ mod avx2 {
     };
 
     use super::super::classes::bit;
-    use super::{Avx2, BLOCK, Classify, Masks};
+    use super::{Avx2, BLOCK, Classify, Masks, NEWLINE, SLASH};
 
     impl Classify for Avx2 {
         #[inline(always)]
@@ -146,12 +151,7 @@ mod avx2 {
                 _mm256_loadu_si256(block.as_ptr().add(32).cast()),
             ]
         };
-        let within = |first: u8, last: u8| {
-            both(halves, |half| {
-                let offset = _mm256_sub_epi8(half, splat(first));
-                _mm256_cmpeq_epi8(_mm256_min_epu8(offset, splat(last - first)), offset)
-            })
-        };
+        let within = |first, last| both(halves, |half| in_range(half, first, last));
         let is = |byte: u8| both(halves, |half| _mm256_cmpeq_epi8(half, splat(byte)));
         let other = both(halves, |half| half);
         let cased = needs & (bit::UPPER | bit::LOWER) != 0;
@@ -160,10 +160,10 @@ mod avx2 {
         let letter = if cased { upper | lower } else { either_case(halves) };
         let number = within(b'0', b'9');
         let (blank, apostrophe) = (is(b' '), is(b'\''));
-        let symbol =
-            is(b'$') | is(b'+') | within(b'<', b'>') | is(b'^') | is(b'`') | is(b'|') | is(b'~');
-        let marks =
-            within(b'!', b'/') | within(b':', b'@') | within(b'[', b'`') | within(b'{', b'~');
+        let signs = needs & (bit::PUNCTUATION | bit::SYMBOL) != 0;
+        let (symbol, marks) = if signs { (symbols(halves), punctuation(halves)) } else { (0, 0) };
+        let newline = if needs & NEWLINE == 0 { 0 } else { is(b'\n') | is(b'\r') };
+        let slash = if needs & SLASH == 0 { 0 } else { is(b'/') };
         let masks = Masks {
             letter,
             upper,
@@ -173,14 +173,40 @@ mod avx2 {
             punctuation: marks & !symbol,
             symbol,
             blank,
-            newline: is(b'\n') | is(b'\r'),
+            newline,
             apostrophe,
-            slash: is(b'/'),
+            slash,
             ascii: !other,
             lead: !other,
             ..Masks::default()
         };
         (masks, other)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn in_range(half: __m256i, first: u8, last: u8) -> __m256i {
+        let offset = _mm256_sub_epi8(half, splat(first));
+        _mm256_cmpeq_epi8(_mm256_min_epu8(offset, splat(last - first)), offset)
+    }
+
+    /// ASCII's members of `\p{S}`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn symbols(halves: [__m256i; 2]) -> u64 {
+        let ranges = [b"$$", b"++", b"<>", b"^^", b"``", b"||", b"~~"];
+        ranges
+            .iter()
+            .fold(0, |all, range| all | both(halves, |half| in_range(half, range[0], range[1])))
+    }
+
+    /// ASCII's punctuation and symbols.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn punctuation(halves: [__m256i; 2]) -> u64 {
+        [b"!/", b":@", b"[`", b"{~"]
+            .iter()
+            .fold(0, |all, range| all | both(halves, |half| in_range(half, range[0], range[1])))
     }
 
     #[inline]

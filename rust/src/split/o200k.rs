@@ -9,7 +9,7 @@
 
 use super::algebra::{Algebra, Window};
 use super::classes::{ClassTable, bit, decode_utf8};
-use super::masks::BLOCK;
+use super::masks::{BLOCK, NEWLINE, SLASH};
 use super::runs::{Digits, after, contraction, first, flood, whitespace, whole_characters};
 
 /// Where a run of others stands.
@@ -50,7 +50,14 @@ pub struct O200k {
 }
 
 impl Algebra for O200k {
-    const NEEDS: u16 = bit::LETTER | bit::UPPER | bit::LOWER | bit::MARK | bit::NUMBER | bit::SPACE;
+    const NEEDS: u16 = bit::LETTER
+        | bit::UPPER
+        | bit::LOWER
+        | bit::MARK
+        | bit::NUMBER
+        | bit::SPACE
+        | NEWLINE
+        | SLASH;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {

@@ -99,8 +99,8 @@ impl Worker<'_> {
         let n_bytes = probe.end - probe.start;
         let n_before = ids.len();
         ids.try_reserve(n_bytes + 1)?;
-        let place = (text, probe.start, probe.end);
-        let is_known = memo.recall((probe.key, probe.hash), place, ids);
+        let part = text.get(probe.start..probe.end).unwrap_or_default();
+        let is_known = memo.recall((probe.key, probe.hash), part, ids);
         Ok(is_known && self.accept(n_before, most_bytes(n_bytes), running, ids).is_some())
     }
 
@@ -240,13 +240,13 @@ impl Worker<'_> {
         control: &Control,
     ) -> Result<()> {
         let probe = if is_kept { None } else { self.segment_probe(view, start, end) };
+        let segment = view.get(start..end).unwrap_or_default();
         if let (Some(probe), Some(memo)) = (probe, &self.memo)
-            && memo.recall(probe, (view, start, end), ids)
+            && memo.recall(probe, segment, ids)
         {
             return Ok(());
         }
         let n_before = ids.len();
-        let segment = view.get(start..end).unwrap_or_default();
         if let Model::CharacterBpe(bpe) = self.tokenizer.model() {
             bpe.encode_segment(segment, start, self.scratch.characters(), ids, control)?;
         }
@@ -266,13 +266,13 @@ impl Worker<'_> {
     ) -> Result<Agreement> {
         let n_before = ids.len();
         let probe = if is_kept { None } else { self.segment_probe(view, start, end) };
+        let segment = view.get(start..end).unwrap_or_default();
         if let (Some(probe), Some(memo)) = (probe, &self.memo)
-            && memo.recall(probe, (view, start, end), ids)
+            && memo.recall(probe, segment, ids)
             && let Some(agreement) = self.accept(n_before, end - start, running, ids)
         {
             return Ok(agreement);
         }
-        let segment = view.get(start..end).unwrap_or_default();
         let Model::Unigram(unigram) = self.tokenizer.model() else { return Ok(Agreement::Never) };
         if !is_kept && probe.is_none() || segment.len() > LONGEST {
             running.encode(unigram, segment, self.scratch.unigram(), ids, control)?;
