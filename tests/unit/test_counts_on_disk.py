@@ -262,11 +262,9 @@ def test_mixtures_that_are_refused(tmp_path: Path) -> None:
         mix({"a": (table, 0.5), "b": (other, 0.5)})
     with pytest.raises(CountsError, match="no bytes"):
         mix({"a": (PretokenCounts.from_mapping({}), 1.0)})
-    large = PretokenCounts.from_mapping({"aaaa": 2**61})
-    with pytest.raises(CountOverflowError):
-        mix({"a": (PretokenCounts.from_mapping({"b": 5}), 0.001), "b": (large, 0.999)})
-        large + large + large + large
-        mix({"a": (large, 0.9), "b": (PretokenCounts.from_mapping({"b": 2**61}), 0.1)})
+    large, same = (PretokenCounts.from_mapping({name: 2**62}) for name in "ab")
+    with pytest.raises(CountOverflowError, match="does not fit in 64 bits"):
+        mix({"a": (large, 0.9), "b": (same, 0.1)})
     with pytest.raises(ArgumentError, match="no table"):
         merge_tables([], tmp_path / "a.parquet")
 
@@ -311,7 +309,7 @@ def test_a_count_killed_at_any_moment_goes_on_to_the_same_bytes(tmp_path: Path) 
     assert not [name for name in left if name.endswith(".parts")]
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -322,9 +320,9 @@ def stopped_after(n_finished: int, paths: list[Path], output: Path, **options: A
     def watch(_done: int) -> None:
         journal = parts / "journal.jsonl"
         if journal.exists() and len(journal.read_text().splitlines()) > n_finished:
-            raise Stopped
+            raise StoppedError
 
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         count_to_parquet(paths, output, checkpoint_bytes=1, progress=watch, **options)
     return parts
 
