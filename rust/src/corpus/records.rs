@@ -250,7 +250,7 @@ pub enum CorpusReader {
     /// Bytes as they are; documents may come in parts.
     Plain(ChunkReader),
     /// Whole documents, each looked at.
-    Records(RecordReader),
+    Records(Box<RecordReader>),
 }
 
 impl CorpusReader {
@@ -272,7 +272,7 @@ impl CorpusReader {
             (Some(field), _) => Records::JsonLines(field),
         };
         let on_bad = on_bad.unwrap_or(OnBad::Fail);
-        RecordReader::new(paths, records, on_bad, block_bytes).map(Self::Records)
+        RecordReader::new(paths, records, on_bad, block_bytes).map(Box::new).map(Self::Records)
     }
 
     /// As the reader's own.
