@@ -248,7 +248,7 @@ impl Records {
 /// Documents of files, whichever way they are read.
 pub enum CorpusReader {
     /// Bytes as they are; documents may come in parts.
-    Plain(ChunkReader),
+    Plain(Box<ChunkReader>),
     /// Whole documents, each looked at.
     Records(Box<RecordReader>),
 }
@@ -267,7 +267,9 @@ impl CorpusReader {
         block_bytes: usize,
     ) -> Result<Self> {
         let records = match (field, on_bad) {
-            (None, None) => return ChunkReader::new(paths, cut, block_bytes).map(Self::Plain),
+            (None, None) => {
+                return ChunkReader::new(paths, cut, block_bytes).map(Box::new).map(Self::Plain);
+            }
             (None, Some(_)) => Records::Text(cut),
             (Some(field), _) => Records::JsonLines(field),
         };
