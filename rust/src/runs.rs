@@ -323,7 +323,7 @@ pub fn merge_runs(paths: &[PathBuf], into: &Path, control: &Control) -> Result<(
     while let Some((pretoken, count, first_seen)) = merge.next_row()? {
         writer.push(pretoken, count, first_seen)?;
         n_rows += 1;
-        if n_rows % 1024 == 0 {
+        if n_rows.is_multiple_of(1024) {
             control.check()?;
         }
     }

@@ -248,9 +248,9 @@ impl Records {
 /// Documents of files, whichever way they are read.
 pub enum CorpusReader {
     /// Bytes as they are; documents may come in parts.
-    Plain(ChunkReader),
+    Plain(Box<ChunkReader>),
     /// Whole documents, each looked at.
-    Records(RecordReader),
+    Records(Box<RecordReader>),
 }
 
 impl CorpusReader {
@@ -267,12 +267,14 @@ impl CorpusReader {
         block_bytes: usize,
     ) -> Result<Self> {
         let records = match (field, on_bad) {
-            (None, None) => return ChunkReader::new(paths, cut, block_bytes).map(Self::Plain),
+            (None, None) => {
+                return ChunkReader::new(paths, cut, block_bytes).map(Box::new).map(Self::Plain);
+            }
             (None, Some(_)) => Records::Text(cut),
             (Some(field), _) => Records::JsonLines(field),
         };
         let on_bad = on_bad.unwrap_or(OnBad::Fail);
-        RecordReader::new(paths, records, on_bad, block_bytes).map(Self::Records)
+        RecordReader::new(paths, records, on_bad, block_bytes).map(Box::new).map(Self::Records)
     }
 
     /// As the reader's own.
