@@ -1,4 +1,4 @@
-//! Large buffers in huge pages: first touch and look-ups cost less.
+//! What the system gives: large buffers in huge pages, and room for threads.
 
 /// Buffers from this size on are worth asking.
 const WORTH_IT: usize = 4 << 20;
@@ -24,4 +24,33 @@ pub fn ask_for_huge_pages<T>(buffer: &mut Vec<T>) {
             libc::madvise(first.cast(), end - start, libc::MADV_HUGEPAGE);
         }
     }
+}
+
+/// Whether a thread can be started without risk to the process.
+///
+/// A thread whose stack comes from a cache starts where no memory can be had, and then glibc ends
+/// the process for want of its thread-local data.
+#[must_use]
+pub fn has_room_for_thread() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const ROOM: usize = 1 << 20;
+        // SAFETY: a new private mapping at an address of the system's choice touches nothing
+        // that exists, and it is given back at once.
+        unsafe {
+            let room = libc::mmap(
+                std::ptr::null_mut(),
+                ROOM,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            if room == libc::MAP_FAILED {
+                return false;
+            }
+            libc::munmap(room, ROOM);
+        }
+    }
+    true
 }

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::has_room_for_thread;
 
 /// Shared by the calling thread, which watches for signals, and the threads that work.
 #[derive(Debug, Default)]
@@ -122,7 +123,9 @@ pub fn for_each<S: Send>(
         let Some((own, others)) = states.split_first_mut() else { return };
         for state in others.iter_mut().take(n_items.saturating_sub(1)) {
             // A thread that cannot be had leaves its share to the others.
-            if std::thread::Builder::new().spawn_scoped(scope, || run(state)).is_err() {
+            if !has_room_for_thread()
+                || std::thread::Builder::new().spawn_scoped(scope, || run(state)).is_err()
+            {
                 break;
             }
         }

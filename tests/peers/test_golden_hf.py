@@ -118,7 +118,9 @@ def test_gpt2_with_and_without_a_leading_space(prefix: bool, shared: Path, tmp_p
     for case in cases:
         if prefix and "off" in case:
             encoding = tok.encode_spans(case["t"])
-            spans = [trimmed(tok, *item) for item in zip(encoding.ids, encoding.char_spans, strict=True)]
+            spans = [
+                trimmed(tok, *item) for item in zip(encoding.ids, encoding.char_spans, strict=True)
+            ]
             assert [place for span in spans for place in span] == case["off"], case["t"]
 
 

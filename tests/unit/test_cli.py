@@ -549,3 +549,40 @@ def test_colours_on_a_terminal_and_none_under_no_color(terminal: tuple[int, int]
     assert background in coloured
     assert background not in bare
     assert "|" in bare
+
+
+# tokenize
+
+
+def test_tokenize_writes_shards(tok: subword.Tokenizer, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["tokenize", "tokenizer.json", "corpus.txt", "-o", out, "--json"]
+    said = json.loads(done(*arguments))
+    shards = subword.shards.open(out)
+    assert [tok.decode(ids) for ids in shards] == [TEXT + SPECIAL] * 2
+    assert said == {
+        "output": str(out), "finished": True, "tokens": shards.n_tokens, "documents": 2, "shards": 1
+    }  # fmt: skip
+    assert json.loads(done(*arguments)) == said
+
+
+def test_tokenize_in_parts(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for index, finished in ((0, "no"), (1, "yes")):
+        said = done(
+            "tokenize", "tokenizer.json", "corpus.txt", "bytes.bin", "-o", out, "--format", "mds",
+            "--task-bytes", 1, "--num-shards", 2, "--shard-index", index,
+        )  # fmt: skip
+        assert said.split()[:4][-1] == finished
+    assert (out / "train" / "index.json").is_file()
+
+
+def test_tokenize_refuses_another_run(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done("tokenize", "tokenizer.json", "corpus.txt", "-o", out)
+    assert "holds another run" in refused(
+        "tokenize", "tokenizer.json", "corpus.txt", "-o", out, "--shard-tokens", 9
+    )
+    assert "no file matches" in refused(
+        "tokenize", "tokenizer.json", "*.none", "-o", tmp_path / "2"
+    )

@@ -1,13 +1,16 @@
 """What a run is: its sources, its tasks, and everything that its output depends on."""
 
+import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from subword.errors import ArgumentError, SourceError
 from subword.manifest import json_sha256
@@ -194,7 +197,8 @@ def tokenizer_sha256(tokenizer: Tokenizer) -> str:
     """Give the SHA-256 of everything that ids depend on, in hexadecimal.
 
     It is that of the canonical JSON of the model, the special tokens with their flags, the
-    pattern, the normalizer, the pre-tokenizer, the template and the decoder.
+    pattern, the normalizer, the pre-tokenizer, the template and the decoder; a vocabulary and a
+    list of merges are in it by the SHA-256 of their numbers and bytes.
     """
     parts = {
         f.name: _plain(getattr(tokenizer, f.name))
@@ -219,9 +223,30 @@ def _plain(value: object) -> Any:
         names = [f.name for f in fields(value) if f.name != "training"]
         return [type(value).__name__, {name: _plain(getattr(value, name)) for name in names}]
     if isinstance(value, Mapping):
-        return [[_plain(key), _plain(inner)] for key, inner in value.items()]
+        return _plain_mapping(value)
     if isinstance(value, AbstractSet):
         return sorted(map(str, value))
     if isinstance(value, Iterable):
-        return [_plain(inner) for inner in value]
+        return _plain_items(list(value))
     raise ArgumentError(f"a tokenizer with a part of type {type(value).__name__} has no hash")
+
+
+def _plain_mapping(value: Mapping[Any, Any]) -> Any:
+    if value and all(type(inner) is bytes for inner in value.values()):
+        tokens = list(value.values())
+        return _digest(list(value), [len(token) for token in tokens], b"".join(tokens))
+    return [[_plain(key), _plain(inner)] for key, inner in value.items()]
+
+
+def _plain_items(value: list[Any]) -> Any:
+    if value and all(
+        type(inner) is tuple and list(map(type, inner)) == [int, int] for inner in value
+    ):
+        return _digest([left for left, _ in value], [right for _, right in value], b"")
+    return [_plain(inner) for inner in value]
+
+
+def _digest(first: Sequence[int], second: Sequence[int], data: bytes) -> dict[str, str]:
+    """Give the SHA-256 of two columns of numbers and some bytes."""
+    columns = np.array((first, second), "<u8").tobytes()
+    return {"sha256": hashlib.sha256(columns + data).hexdigest()}

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::has_room_for_thread;
 use crate::parallel::Control;
 
 /// How often a long call looks for signals and reports its progress.
@@ -52,6 +53,9 @@ pub fn run_long<T: Send>(
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
     let control = Control::default();
+    if !has_room_for_thread() {
+        return py.detach(|| work(&control)).map_err(|error| to_py_err(py, &error));
+    }
     let work = Mutex::new(Some(work));
     let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take();
     let outcome = py.detach(|| {

@@ -1,0 +1,1 @@
+"""The tokenizer chapter of Stanford's CS336, assignment 1, done with ``subword``."""
