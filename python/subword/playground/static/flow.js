@@ -4,7 +4,9 @@
 import { make } from "./dom.js";
 import { appendPieces, fromHex } from "./pieces.js";
 import { number, t } from "./i18n.js";
+import { direction } from "./source.js";
 
+const loose = new TextDecoder();
 const COLOURS = 6;
 const SMALL_BLOCK = 64;
 const LARGE_BLOCK = 384;
@@ -76,7 +78,7 @@ export class Flow {
         before.kept = true;
         return;
       }
-      block.element = make("div", { class: "block", role: "presentation", dir: "auto" });
+      block.element = make("div", { class: "block", role: "presentation", dir: way(this.#model, block) });
       block.element.block = block;
       block.drawn = false;
       block.element.style.height = `${estimate(this.#model, block, width)}px`;
@@ -274,6 +276,12 @@ function equal(oldModel, oldBlock, model, block) {
     if (oldModel.bytes[at] !== model.bytes[at]) return false;
   }
   return true;
+}
+
+/** Which way a block runs: as its first letters do. */
+function way({ bytes, ends }, { first }) {
+  const start = first === 0 ? 0 : ends[first - 1];
+  return direction(loose.decode(bytes.subarray(start, start + 400)));
 }
 
 function estimate(model, block, width) {
