@@ -41,7 +41,7 @@ export function setUpTokens(app) {
   let failed = false;
 
   const flow = new Flow(box, (at) => {
-    showDetails(details, app.chosen(), flow.model, at).catch(app.problem);
+    showDetails(details, app.chosen(), flow, at).catch(app.problem);
   });
 
   async function encode() {
