@@ -296,14 +296,14 @@ def test_edits_anywhere_leave_what_a_fresh_page_would_show(open_page: Any) -> No
     page = open_page("#tokens")
     settled(page)
     text = "".join(
-        f"{at} the cat sat on the mat, and then there were {at * 7}\n" for at in range(40)
+        f"{at} the cat sat on the mat, and then there were {at * 7}\n" for at in range(25)
     )
     write(page, text)
     edits = (
         (1000, "naïve "),
         (0, "\n"),
         (900, "\n\n"),
-        (1500, "tokenization " * 40),
+        (1100, "tokenization " * 9),
         (len(text), "end"),
     )
     for place, added in edits:
@@ -311,8 +311,8 @@ def test_edits_anywhere_leave_what_a_fresh_page_would_show(open_page: Any) -> No
         write(page, text)
         expected = TOK.encode_spans(text)
         seen = "".join(tokens(page)).replace("↵", "")
-        assert seen == text.replace("ï", "C3AF") or seen == text
+        assert seen == text.replace("ï", "C3AF")
         assert len(tokens(page)) == len(expected)
-    text = text[:700] + text[1300:]
+    text = text[:500] + text[1000:]
     write(page, text)
     assert len(tokens(page)) == len(TOK.encode(text))
