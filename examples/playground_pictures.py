@@ -54,7 +54,6 @@ def unicode(page: Page) -> None:
 # Name, view, what to do, theme, size, language.
 SHOTS = (
     ("tokens", "tokens", tokens, "light", DESKTOP, "en"),
-    ("tokens-dark", "tokens", tokens, "dark", DESKTOP, "en"),
     ("tokens-phone", "tokens", tokens, "light", PHONE, "zh"),
     ("compare", "compare", compare, "light", DESKTOP, "en"),
     ("learn", "learn", learn, "light", DESKTOP, "en"),

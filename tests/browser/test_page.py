@@ -290,3 +290,29 @@ def test_characters_and_bytes(open_page: Any) -> None:
     page.fill("#hex", "e5969c")
     page.wait_for_function("document.querySelectorAll('#hex-parts tbody tr').length === 1")
     assert page.inner_text("#hex-note") == "3 bytes, valid UTF-8."
+
+
+def test_edits_anywhere_leave_what_a_fresh_page_would_show(open_page: Any) -> None:
+    page = open_page("#tokens")
+    settled(page)
+    text = "".join(
+        f"{at} the cat sat on the mat, and then there were {at * 7}\n" for at in range(25)
+    )
+    write(page, text)
+    edits = (
+        (1000, "naïve "),
+        (0, "\n"),
+        (900, "\n\n"),
+        (1100, "tokenization " * 9),
+        (len(text), "end"),
+    )
+    for place, added in edits:
+        text = text[:place] + added + text[place:]
+        write(page, text)
+        expected = TOK.encode_spans(text)
+        seen = "".join(tokens(page)).replace("↵", "")
+        assert seen == text.replace("ï", "C3AF")
+        assert len(tokens(page)) == len(expected)
+    text = text[:500] + text[1000:]
+    write(page, text)
+    assert len(tokens(page)) == len(TOK.encode(text))

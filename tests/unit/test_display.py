@@ -23,7 +23,7 @@ class Texts(HTMLParser):
         self.tags: set[str] = set()
         self.text = ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, *_: object) -> None:
         self.tags.add(tag)
 
     def handle_data(self, data: str) -> None:

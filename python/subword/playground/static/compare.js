@@ -5,6 +5,7 @@ import { byId, fill, fillSelect, make } from "./dom.js";
 import { Flow } from "./flow.js";
 import { number, onLanguage, t } from "./i18n.js";
 import { PARALLEL } from "./samples.js";
+import { Source } from "./source.js";
 import { set, state } from "./state.js";
 import { bytesOf, modelOf, ratio } from "./tokens.js";
 
@@ -13,7 +14,6 @@ const MAX_LINES = 500;
 const LARGE = 50_000;
 
 export function setUpCompare(app) {
-  const text = byId("compare-text");
   let cards = [];
   let places = [];
 
@@ -130,13 +130,13 @@ export function setUpCompare(app) {
 
   const refresh = latest(compare, app.problem, () => (state.text.length > LARGE ? 250 : 0));
 
-  text.addEventListener("input", () => {
-    set({ text: text.value });
+  const source = new Source(byId("compare-text"), (typed) => {
+    set({ text: typed });
     refresh();
   });
   byId("parallel").addEventListener("click", () => {
     set({ text: PARALLEL });
-    text.value = PARALLEL;
+    source.show(PARALLEL);
     refresh();
   });
   byId("add-tokenizer").addEventListener("click", () => {
@@ -144,7 +144,7 @@ export function setUpCompare(app) {
     choose([...places, Math.max(free, 0)]);
   });
   const enter = () => {
-    text.value = state.text;
+    source.show(state.text);
     places = chosen();
     drawCards();
     refresh();

@@ -28,19 +28,20 @@ export const spacedHex = (bytes, most = 64) =>
 
 let wanted = 0;
 
-export async function showDetails(box, tokenizer, model, at) {
+export async function showDetails(box, tokenizer, flow, at) {
   wanted += 1;
   const mine = wanted;
   if (at < 0) {
     fill(box, make("p", { class: "note" }, t("details_hint")));
     return;
   }
+  const { model } = flow;
   const id = model.ids[at];
   const token = await facts(tokenizer, id);
   if (mine !== wanted) return;
   const bytes = fromHex(token.hex);
   const face = make("div", { class: "face" });
-  const colour = token.kind === "special" ? "t special" : `t c${at % 6}`;
+  const colour = token.kind === "special" ? "t special" : `t c${flow.colour(at)}`;
   const shown = make("span", { class: colour });
   appendPieces(shown, bytes);
   face.append(shown);

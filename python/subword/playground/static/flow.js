@@ -4,7 +4,9 @@
 import { make } from "./dom.js";
 import { appendPieces, fromHex } from "./pieces.js";
 import { number, t } from "./i18n.js";
+import { direction } from "./source.js";
 
+const loose = new TextDecoder();
 const COLOURS = 6;
 const SMALL_BLOCK = 64;
 const LARGE_BLOCK = 384;
@@ -47,42 +49,58 @@ export class Flow {
     const old = { model: this.#model, blocks: this.#blocks };
     this.#model = model;
     this.#blocks = cut(model);
-    this.#reuse(old);
-    const elements = this.#blocks.map((block) => block.element);
-    if (!elements.length) {
-      elements.push(make("div", { class: "placeholder", role: "presentation" }, t("nothing_yet")));
-    }
-    this.#box.replaceChildren(...elements);
+    const { before, after } = this.#reuse(old);
+    this.#replace(old.blocks.slice(before, old.blocks.length - after), before, after);
     this.#drawSeen();
-    for (const block of old.blocks) if (!block.kept) this.#observer.unobserve(block.element);
-    for (const block of this.#blocks) {
-      if (!block.kept) this.#observer.observe(block.element);
-      block.kept = false;
-    }
     if (this.#active >= model.ids.length) this.activate(-1);
     else if (this.#active >= 0) this.activate(this.#active, false);
   }
 
-  /** Take over the blocks before the first that differs: typing changes few. */
+  /** Take over the blocks at both ends that are as they were: typing changes few. */
   #reuse(old) {
-    const width = this.#box.clientWidth || 600;
-    let same = old.model !== null && old.model.special === this.#model.special
+    const now = this.#blocks;
+    const most = Math.min(old.blocks.length, now.length);
+    const mayReuse = old.model !== null && old.model.special === this.#model.special
       && !old.model.shared && !this.#model.shared;
-    this.#blocks.forEach((block, at) => {
-      const before = old.blocks[at];
-      same = same && before !== undefined && equal(old.model, before, this.#model, block);
-      if (same) {
-        Object.assign(block, before, { kept: true });
-        before.kept = true;
-        return;
-      }
-      block.element = make("div", { class: "block", role: "presentation", dir: "auto" });
+    const same = (was, is) => mayReuse && equal(old.model, was, this.#model, is);
+    const take = (was, is) => {
+      is.element = was.element;
+      is.drawn = was.drawn;
+      is.element.block = is;
+    };
+    let before = 0;
+    while (before < most && same(old.blocks[before], now[before])) {
+      take(old.blocks[before], now[before]);
+      before += 1;
+    }
+    let after = 0;
+    while (after < most - before && same(old.blocks.at(-1 - after), now.at(-1 - after))) {
+      take(old.blocks.at(-1 - after), now.at(-1 - after));
+      after += 1;
+    }
+    return { before, after };
+  }
+
+  /** Put new blocks in the place of those that are gone; the others are not touched. */
+  #replace(gone, before, after) {
+    const width = this.#box.clientWidth || 600;
+    for (const block of gone) {
+      this.#observer.unobserve(block.element);
+      block.element.remove();
+    }
+    this.#box.querySelector(":scope > .placeholder")?.remove();
+    const next = after ? this.#blocks.at(-after).element : null;
+    for (const block of this.#blocks.slice(before, this.#blocks.length - after)) {
+      block.element = make("div", { class: "block", role: "presentation", dir: way(this.#model, block) });
       block.element.block = block;
       block.drawn = false;
       block.element.style.height = `${estimate(this.#model, block, width)}px`;
-    });
-    // The element must know the block that it now stands for.
-    for (const block of this.#blocks) block.element.block = block;
+      this.#box.insertBefore(block.element, next);
+      this.#observer.observe(block.element);
+    }
+    if (!this.#blocks.length) {
+      this.#box.append(make("div", { class: "placeholder", role: "presentation" }, t("nothing_yet")));
+    }
   }
 
   /** Draw what is in view at once, so that nothing flickers; the rest is for the observer. */
@@ -99,7 +117,7 @@ export class Flow {
   #seen(entries) {
     for (const entry of entries) {
       const block = entry.target.block;
-      if (!this.#blocks.includes(block)) continue;
+      if (!entry.target.isConnected) continue;
       if (entry.isIntersecting) this.#draw(block);
       else this.#clear(block);
     }
@@ -108,7 +126,7 @@ export class Flow {
   #draw(block) {
     if (block.drawn) return;
     const content = document.createDocumentFragment();
-    for (let at = block.first; at < block.last; at += 1) this.#drawToken(content, at);
+    for (let at = block.first; at < block.last; at += 1) this.#drawToken(content, at, at - block.first);
     block.element.replaceChildren(content);
     block.element.style.height = "";
     block.drawn = true;
@@ -121,7 +139,7 @@ export class Flow {
     block.drawn = false;
   }
 
-  #drawToken(parent, at) {
+  #drawToken(parent, at, place) {
     const { bytes, ids, starts, ends, tokens, special, shared } = this.#model;
     const before = at === 0 ? 0 : ends[at - 1];
     if (starts[at] > before) appendPieces(parent, bytes.subarray(before, starts[at]));
@@ -129,17 +147,22 @@ export class Flow {
     const own = starts[at] >= before && ends[at] > starts[at];
     const differs = shared !== null && !shared.has(ends[at]);
     const element = make("span", {
-      class: `t c${at % COLOURS}${special.has(id) ? " special" : ""}${differs ? " edge" : ""}`,
+      class: `t c${place % COLOURS}${special.has(id) ? " special" : ""}${differs ? " edge" : ""}`,
       role: "option",
       "aria-selected": "false",
     });
-    element.at = at;
+    element.place = place;
     appendPieces(element, own ? bytes.subarray(starts[at], ends[at]) : fromHex(tokens[id] ?? ""));
     name(element);
     parent.append(element);
     if (at === ids.length - 1 && ends[at] < bytes.length) {
       appendPieces(parent, bytes.subarray(ends[at]));
     }
+  }
+
+  /** The colour of a token, as its class has it. */
+  colour(at) {
+    return (at - (this.#block(at)?.first ?? 0)) % COLOURS;
   }
 
   #block(at) {
@@ -163,6 +186,7 @@ export class Flow {
     for (const old of this.#box.querySelectorAll(".t.on")) {
       old.classList.remove("on");
       old.removeAttribute("id");
+      old.removeAttribute("aria-posinset");
       name(old);
       old.setAttribute("aria-selected", "false");
     }
@@ -171,6 +195,7 @@ export class Flow {
     if (element) {
       element.classList.add("on");
       element.id = `${this.#box.id}-active`;
+      element.setAttribute("aria-posinset", at + 1);
       element.setAttribute("aria-selected", "true");
       element.setAttribute("aria-label", t("token_label", {
         token: element.textContent.slice(0, 60).trim() || t("blank"),
@@ -187,9 +212,9 @@ export class Flow {
 
   #point(event, hover) {
     const element = event.target.closest?.(".t");
-    if (element && (!hover || event.pointerType === "mouse") && element.at !== this.#active) {
-      this.activate(element.at, false);
-    }
+    if (!element || (hover && event.pointerType !== "mouse")) return;
+    const at = element.closest(".block").block.first + element.place;
+    if (at !== this.#active) this.activate(at, false);
   }
 
   #key(event) {
@@ -259,25 +284,41 @@ function cut(model) {
   return blocks;
 }
 
+const startOf = (model, block) => (block.first === 0 ? 0 : model.ends[block.first - 1]);
+
+/** Whether two blocks show the same, wherever in the text they stand. */
 function equal(oldModel, oldBlock, model, block) {
-  if (oldBlock.first !== block.first || oldBlock.last !== block.last) return false;
-  for (let at = block.first; at < block.last; at += 1) {
-    if (oldModel.ids[at] !== model.ids[at] || oldModel.starts[at] !== model.starts[at]
-      || oldModel.ends[at] !== model.ends[at]) return false;
+  const n = block.last - block.first;
+  if (oldBlock.last - oldBlock.first !== n) return false;
+  const oldStart = startOf(oldModel, oldBlock);
+  const start = startOf(model, block);
+  const shift = start - oldStart;
+  for (let k = 0; k < n; k += 1) {
+    const was = oldBlock.first + k;
+    const is = block.first + k;
+    if (oldModel.ids[was] !== model.ids[is] || oldModel.starts[was] + shift !== model.starts[is]
+      || oldModel.ends[was] + shift !== model.ends[is]) return false;
   }
-  const isLast = (m, b) => b.last === m.ids.length;
-  if (isLast(oldModel, oldBlock) !== isLast(model, block)) return false;
-  const start = block.first === 0 ? 0 : model.ends[block.first - 1];
-  const end = isLast(model, block) ? model.bytes.length : model.ends[block.last - 1];
-  if (isLast(model, block) && oldModel.bytes.length !== model.bytes.length) return false;
+  // The last block also has what no token covers after it.
+  const wasLast = oldBlock.last === oldModel.ids.length;
+  if (wasLast !== (block.last === model.ids.length)) return false;
+  const oldEnd = wasLast ? oldModel.bytes.length : oldModel.ends[oldBlock.last - 1];
+  const end = wasLast ? model.bytes.length : model.ends[block.last - 1];
+  if (oldEnd + shift !== end) return false;
   for (let at = start; at < end; at += 1) {
-    if (oldModel.bytes[at] !== model.bytes[at]) return false;
+    if (oldModel.bytes[at - shift] !== model.bytes[at]) return false;
   }
   return true;
 }
 
+/** Which way a block runs: as its first letters do. */
+function way(model, block) {
+  const start = startOf(model, block);
+  return direction(loose.decode(model.bytes.subarray(start, start + 400)));
+}
+
 function estimate(model, block, width) {
-  const start = block.first === 0 ? 0 : model.ends[block.first - 1];
+  const start = startOf(model, block);
   const n = model.ends[block.last - 1] - start;
   let breaks = 0;
   for (let at = start; at < model.ends[block.last - 1]; at += 1) if (model.bytes[at] === 10) breaks += 1;

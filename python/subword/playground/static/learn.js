@@ -83,7 +83,7 @@ export function setUpLearn(app) {
 
   function field(name) {
     if (name === "end_of_word") {
-      const box = make("input", { type: "checkbox", role: "switch", checked: lesson.end_of_word, disabled: lesson.alphabet !== "characters" });
+      const box = make("input", { type: "checkbox", role: "switch", checked: lesson.end_of_word });
       box.addEventListener("change", () => change({ end_of_word: box.checked }));
       return make("label", { class: "switch" }, box, make("span", { class: "track", "aria-hidden": "true" }), t("end_of_word"));
     }
@@ -108,7 +108,9 @@ export function setUpLearn(app) {
   }
 
   function drawFields() {
-    fill(byId("lesson-fields"), ...(FIELDS[lesson.algorithm] ?? FIELDS.bpe).map(field));
+    const names = (FIELDS[lesson.algorithm] ?? FIELDS.bpe)
+      .filter((name) => name !== "end_of_word" || lesson.alphabet === "characters");
+    fill(byId("lesson-fields"), ...names.map(field));
   }
 
   function sync() {

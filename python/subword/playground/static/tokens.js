@@ -7,6 +7,7 @@ import { Flow } from "./flow.js";
 import { number, onLanguage, t } from "./i18n.js";
 import { fromHex } from "./pieces.js";
 import { EXAMPLES } from "./samples.js";
+import { Source } from "./source.js";
 import { address, set, state } from "./state.js";
 
 const LARGE = 100_000;
@@ -40,7 +41,7 @@ export function setUpTokens(app) {
   let failed = false;
 
   const flow = new Flow(box, (at) => {
-    showDetails(details, app.chosen(), flow.model, at).catch(app.problem);
+    showDetails(details, app.chosen(), flow, at).catch(app.problem);
   });
 
   async function encode() {
@@ -97,14 +98,14 @@ export function setUpTokens(app) {
     byId("special").closest("label").hidden = isIds;
     byId("examples").parentElement.hidden = isIds;
     for (const radio of document.querySelectorAll("[name=input-kind]")) radio.checked = radio.value === state.input;
-    if (text.value !== state.text) text.value = state.text;
+    source.show(state.text);
     if (ids.value !== state.ids) ids.value = state.ids;
     byId("special").checked = state.special === "1";
     byId("tok-select").value = String(app.chosen());
   }
 
-  text.addEventListener("input", () => {
-    set({ text: text.value });
+  const source = new Source(text, (typed) => {
+    set({ text: typed });
     refresh();
   });
   ids.addEventListener("input", () => {

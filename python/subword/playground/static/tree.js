@@ -6,7 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const CHAR = 8.4;
 const PAD = 10;
 const GAP = 8;
-const ROW = 46;
+const ROW = 54;
 const BOX = 26;
 
 function svg(name, attributes, ...children) {
@@ -94,7 +94,7 @@ export function drawTree(roots, { label, newest = null }) {
       for (const child of [node.left, node.right]) {
         lines.push(svg("path", {
           class: "branch",
-          d: `M${x} ${top(node) + BOX} V${top(node) + BOX + 8} H${child.x - left + 2} V${top(child)}`,
+          d: `M${x} ${top(node) + BOX} V${top(node) + BOX + 15} H${child.x - left + 2} V${top(child)}`,
         }));
       }
     }
@@ -106,7 +106,7 @@ export function drawTree(roots, { label, newest = null }) {
     boxes.push(svg("g", { class: `${kind}${node === newest ? " newest" : ""}` }, title,
       svg("rect", { x: x - node.width / 2, y: top(node), width: node.width, height: BOX, rx: 5 }), text));
     if (node.rank !== null && node.rank !== undefined) {
-      const rank = svg("text", { class: "rank", x: x + 3, y: top(node) + BOX + 20, "text-anchor": "start" });
+      const rank = svg("text", { class: "rank", x: x + 4, y: top(node) + BOX + 11, "text-anchor": "start" });
       rank.textContent = node.rank;
       boxes.push(rank);
     }
