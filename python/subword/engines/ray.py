@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from subword import _core
-from subword.corpus import Files, document_cut, resolve_sources
-from subword.counts import PretokenCounts
+from subword.corpus import Files, document_cut, resolve_sources, text_files
 from subword.errors import ArgumentError, EmptyCorpusError, EngineError
 from subword.patterns import Pattern, resolve_pattern
+from subword.pretoken_counts import CountedSource, PretokenCounts
 from subword.special_tokens import check_special_tokens
 from subword.types import Sources, require_extra
 
@@ -121,7 +121,9 @@ def count(
     ray = connected()
     counting = ray.remote(num_cpus=n_threads, max_retries=_RETRIES)(_count_files)
     adding = ray.remote(num_cpus=1, max_retries=_RETRIES)(_add)
-    tables = [counting.remote(options, paths) for paths in _grouped(resolved.paths, task_bytes)]
+    tables = [
+        counting.remote(options, paths) for paths in _grouped(text_files(resolved), task_bytes)
+    ]
     while len(tables) > 1:
         tables = [adding.remote(*tables[at : at + 2]) for at in range(0, len(tables), 2)]
     with _told(ray):
@@ -146,7 +148,7 @@ def _count_files(
         special_tokens=tokens,
         n_bytes=counter.n_bytes,
         n_documents=counter.n_documents,
-        sources=tuple(str(path) for path in paths),
+        sources=tuple(CountedSource(str(path)) for path in paths),
     )
 
 

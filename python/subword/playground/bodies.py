@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from subword.types import replace_surrogates
+from subword.surrogates import replace_surrogates
 
 __all__ = [
     "MAX_BODY_BYTES",

@@ -8,7 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Final, Literal
 
-from subword.corpus import Files, document_cut, resolve_sources
+from subword.corpus import Files, Reading, document_cut, resolve_sources, text_files
+from subword.corpus.documents import texts_of
+from subword.corpus.reading import BadRecords
 from subword.engines import local, ray
 from subword.errors import ArgumentError, SpecialTokenError
 from subword.shards.layouts import module_of
@@ -170,13 +172,13 @@ def _sources(
     """Give the files; or one source that stands for documents, and these."""
     resolved = resolve_sources(sources)
     if isinstance(resolved, Files):
-        return tuple(source_of(path) for path in resolved.paths), None
+        return tuple(map(source_of, text_files(resolved))), None
     if is_shared:
         raise ArgumentError(
             "documents that are given themselves are encoded where they are: engine='local', "
             "num_shards=1; write them to files to share the work"
         )
-    return (Source(DOCUMENTS, None, None),), resolved.items
+    return (Source(DOCUMENTS, None, None),), texts_of(resolved, Reading(), BadRecords(None))
 
 
 def _run_here(
