@@ -94,13 +94,23 @@ class Tokenizer:
                 raise VocabularyError(
                     f"id {token_id} of special token {token!r:.40} is not from 0 to 2^32-2"
                 )
+            if token_id in taken and self._is_alias(token):
+                continue
             known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
                 other = taken.get(token_id, known)
                 raise VocabularyError(
                     f"special token {token!r:.40} has id {token_id}, which {other!r:.40} has too"
                 )
+            if self._is_alias(token):
+                raise VocabularyError(
+                    f"special token {token!r:.40} is an alias, but no special token before it has "
+                    f"id {token_id}"
+                )
             taken[token_id] = token
+
+    def _is_alias(self, token: str) -> bool:
+        return self.token_flags.get(token, TokenFlags()).alias
 
     def encode(
         self,
@@ -274,7 +284,11 @@ class Tokenizer:
     def vocab(self) -> dict[TokenId, bytes]:
         """Token of each id, special tokens included, in the order of the ids."""
         vocab = dict(self.model.vocab)
-        vocab.update((token_id, token.encode()) for token, token_id in self.special_tokens.items())
+        vocab.update(
+            (token_id, token.encode())
+            for token, token_id in self.special_tokens.items()
+            if not self._is_alias(token)
+        )
         return dict(sorted(vocab.items()))
 
     @property
@@ -334,6 +348,7 @@ class Tokenizer:
             SpecialTokenError: A token that is empty, or repeated in ``tokens``.
         """
         known = {token: token_id for token_id, token in self.vocab.items()}
+        known.update((token.encode(), i) for token, i in self.special_tokens.items())
         added = assign_ids(check_special_tokens(tokens), known, self.vocab_size)
         return self.replace(special_tokens={**self.special_tokens, **added})
 

@@ -3,7 +3,6 @@ import itertools
 import os
 import pickle
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -741,50 +740,6 @@ def test_a_fork_after_parallel_work_goes_on_working() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
     assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
-
-
-LONG_CALLS = {
-    "encode": "tok.encode(text)",
-    "encode none": "tok.replace(pattern='none').encode(text)",
-    "encode a lookaround": "tok.replace(pattern=r'(?<=a) |\\S').encode(text)",
-    "decode": "tok.decode_bytes(ids)",
-    "batch": "tok.encode_batch([text] * 4, n_threads=2)",
-    "spans": "tok.encode_spans(text)",
-    "stream": "sum(1 for _ in tok.encode_iterable([text]))",
-    "count": "count([text] * 20)",
-    "train": "train_bpe({str(n * 7919): n for n in range(1, 1_000_000)}, 100_000)",
-}
-
-
-@pytest.mark.parametrize("call", LONG_CALLS.values(), ids=LONG_CALLS)
-def test_ctrl_c_stops_a_long_call(call: str) -> None:
-    code = (
-        "import sys\n"
-        "from subword.counts import count\n"
-        "from subword.training.bpe import train_bpe\n"
-        "tok = train_bpe(['the cat in the hat'] * 9, 270).replace(memo_bytes=0)\n"
-        "text = ''.join(f'the cat {n} in ' for n in range(1_000_000))\n"
-        "ids = tok.encode_array(text * 8)\n"
-        "print('ready', flush=True)\n"
-        "try:\n"
-        "    while True:\n"
-        f"        {call}\n"
-        "except KeyboardInterrupt:\n"
-        "    print('stopped', flush=True)\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        threading.Event().wait(0.5)
-        process.send_signal(signal.SIGINT)
-        try:
-            output, problems = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert output == "stopped\n", problems
-    assert process.returncode == 0
 
 
 def test_repr_says_what_it_is() -> None:

@@ -32,6 +32,9 @@ def byte_level_bpe(tokenizer: Tokenizer, what: str) -> Bpe:
     parts = {
         "a normalizer": bool(tokenizer.normalizer),
         "pre-tokenizer steps": tokenizer.pretokenizer is not None,
+        "a second spelling of a special token's id": any(
+            flags.alias for flags in tokenizer.token_flags.values()
+        ),
         "flags of special tokens": bool(tokenizer.token_flags),
         "a template": tokenizer.template != Template(),
         "a decoder": bool(tokenizer.decoder),

@@ -155,9 +155,49 @@ pub fn inverted_repeat(pattern: &str) -> Option<&str> {
     None
 }
 
+/// A name that two groups of the pattern have.
+#[must_use]
+pub fn repeated_name(pattern: &str) -> Option<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut class_depth = 0usize;
+    let mut escaped = false;
+    for (at, c) in pattern.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class_depth += 1,
+            ']' => class_depth = class_depth.saturating_sub(1),
+            '(' if class_depth == 0 => {
+                let Some(name) = pattern.get(at..).and_then(group_name) else { continue };
+                if names.contains(&name) {
+                    return Some(name);
+                }
+                names.push(name);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The name in `(?<name>` or `(?P<name>`; `(?<=` and `(?<!` look behind.
+fn group_name(group: &str) -> Option<&str> {
+    let named = group.strip_prefix("(?P<").or_else(|| group.strip_prefix("(?<"))?;
+    let (name, _) = named.split_once('>')?;
+    Some(name).filter(|name| !name.starts_with(['=', '!']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repeated_names_are_seen() {
+        assert_eq!(repeated_name("(?<a>x)(?P<b>y)|(?P<a>z)"), Some("a"));
+        for pattern in ["(?<=a)x(?<=a)y", "(?<a>x)(?<b>x)", r"(?<a>x)\(?<a>", "(?<a>x)[(?<a>]"] {
+            assert_eq!(repeated_name(pattern), None, "{pattern}");
+        }
+    }
 
     #[test]
     fn only_top_level_bars_part_alternatives() {
