@@ -10,11 +10,11 @@ from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
 
 QUADRATIC = {
-    "reads all that is left": (r"a*b|a", "a" * 300_000),
-    "reads all that is left behind a gap": (r"x[ax]*y|x", "xa" * 150_000),
-    "steps to the end": (r"(?:(?=a)a)*b|a", "a" * 30_000),
-    "nested repeats": (r"(?:a|a)*(?=c)", "a" * 60 + "b"),
-    "a back-reference": (r"(a*)\1b|a", "a" * 30_000),
+    "reads all that is left": (r"a*b|a", "a" * 20_000),
+    "reads all that is left behind a gap": (r"x[ax]*y|x", "xa" * 10_000),
+    "steps to the end": (r"(?:(?=a)a)*b|a", "a" * 5_000),
+    "nested repeats": (r"(?:a|(?=a)a)*(?=c)", "a" * 60 + "b"),
+    "a back-reference": (r"(a*)\1b|a", "a" * 5_000),
 }
 
 
@@ -40,7 +40,9 @@ def test_a_short_text_or_a_near_end_passes_no_limit(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMED_PATTERNS))
-@pytest.mark.parametrize("unit", ["a", " ", "\n", " \n", "'s", "A", "1", "中", "é!", "/", "e\u0301"])
+@pytest.mark.parametrize(
+    "unit", ["a", " ", "\n", " \n", "'s", "A", "1", "中", "é!", "/", "e\u0301"]
+)
 def test_named_patterns_take_a_few_steps_a_byte(name: str, unit: str) -> None:
     # A thousandth of the limit of each byte would be used up by quadratic work of this size.
     raw = (unit * 200_000).encode()
@@ -71,5 +73,5 @@ def test_names_that_differ_and_looking_behind_are_fine() -> None:
 def test_a_tokenizer_of_a_pattern_past_its_limit_works_on() -> None:
     tok: Tokenizer = train_bpe(["ab"], 257).replace(pattern="a*b|a")
     with pytest.raises(PatternError):
-        tok.encode("a" * 300_000)
+        tok.encode("a" * 20_000)
     assert tok.encode("aab") == [97, 256]

@@ -27,6 +27,7 @@ from subword.errors import (
 )
 from subword.models import Bpe
 from subword.patterns import NAMED_PATTERNS
+from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
 
@@ -475,6 +476,25 @@ def test_a_special_token_that_is_a_token_keeps_its_id() -> None:
     tok = Tokenizer(Bpe(BYTES | {300: b"ab"}, ((97, 98),)))
     assert tok.with_special_tokens(["ab", "<s>"]).special_tokens == {"ab": 300, "<s>": 301}
     assert tok.with_special_tokens(["a"]).encode("aab") == [97, 97, 98]
+
+
+def test_an_alias_is_a_second_spelling_of_an_id() -> None:
+    ids = {"<a>": 256, "<b>": 256}
+    tok = Tokenizer(Bpe(BYTES, ()), ids, token_flags={"<b>": TokenFlags(alias=True)})
+    assert tok.encode("<b>x<a>") == [256, 120, 256]
+    assert tok.encode("<b>", special={"<b>"}) == [256]
+    assert tok.decode([256]) == tok.vocab[256].decode() == "<a>"
+    assert tok.token_id("<b>") == tok.token_id("<a>") == 256
+    assert tok.decode([256, 120], skip_special=True) == "x"
+    more = tok.with_special_tokens(["<b>", "<c>"])
+    assert more.special_tokens == {"<a>": 256, "<b>": 256, "<c>": 257}
+    assert pickle.loads(pickle.dumps(tok)) == tok  # noqa: S301
+    assert tok != Tokenizer(Bpe(BYTES, ()), {"<a>": 256})
+    with pytest.raises(VocabularyError, match="which '<a>' has too"):
+        Tokenizer(Bpe(BYTES, ()), ids)
+    both = dict.fromkeys(ids, TokenFlags(alias=True))
+    with pytest.raises(VocabularyError, match="no special token before it"):
+        Tokenizer(Bpe(BYTES, ()), ids, token_flags=both)
 
 
 # Decoding.
