@@ -25,7 +25,7 @@ from subword.errors import (
 from subword.patterns import Pattern, pattern_name, resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.surrogates import Errors, is_replacing, replace_surrogates
-from subword.types import Sources, TextLike
+from subword.types import Sources, TextLike, whole_number
 
 __all__ = ["PretokenCounts", "count"]
 
@@ -298,8 +298,8 @@ def count(
     """
     special_tokens = check_special_tokens(special_tokens)
     resolved_pattern = resolve_pattern(pattern)
-    if n_threads is not None and n_threads < 1:
-        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
+    if n_threads is not None:
+        n_threads = whole_number("n_threads", n_threads)
     is_replaced = is_replacing(errors)
     counter = _core.PretokenCounter(
         list(resolved_pattern), list(special_tokens), n_threads=n_threads

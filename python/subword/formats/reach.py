@@ -1,15 +1,11 @@
 """What a model reaches by merging, for formats that hold less than a model does."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
 from subword.errors import FormatError, UnencodableTextError
 from subword.models import Bpe
 from subword.templates import Template
-from subword.tokenizer import Tokenizer
-from subword.types import TokenId
+from subword.tokenizer import Tokenizer, without_tokens
 
 __all__ = ["byte_level_bpe", "whole_first_matters", "without_tokens"]
 
@@ -66,30 +62,3 @@ def whole_first_matters(tokenizer: Tokenizer) -> bool:
         return True
     ids = np.fromiter(model.vocab, np.uint32, len(model.vocab))
     return not (len(found.ids) == len(ids) and bool((found.ids == ids).all()))
-
-
-def without_tokens(model: Bpe, special_tokens: Mapping[str, TokenId]) -> Bpe:
-    """Give the model without entries that are there only to give special tokens their ids.
-
-    An entry that a merge makes or reads stays: it is an ordinary token as well.
-    """
-    entries = {
-        token_id: text.encode()
-        for text, token_id in special_tokens.items()
-        if model.vocab.get(token_id) == text.encode() and len(text.encode()) > 1
-    }
-    if not entries:
-        return model
-    lengths = {len(token) for token in entries.values()}
-    made: set[bytes] = set()
-    for pair in model.merges:
-        left, right = (model.vocab[part] for part in pair)
-        if len(left) + len(right) in lengths:
-            made.add(left + right)
-    read = {part for pair in model.merges for part in pair}
-    kept = {
-        token_id: token
-        for token_id, token in model.vocab.items()
-        if token_id not in entries or token_id in read or token in made
-    }
-    return replace(model, vocab=kept)

@@ -18,7 +18,7 @@ from subword.models import Bpe, Ties, Training
 from subword.patterns import resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.tokenizer import Tokenizer
-from subword.types import Sources
+from subword.types import Sources, whole_number
 
 __all__ = ["train_bpe"]
 
@@ -73,7 +73,14 @@ def train_bpe(
         >>> tok.merges, tok.merge_counts
         ([(b's', b't'), (b'e', b'st'), (b'o', b'w')], [9, 9, 7])
     """
-    _check_arguments(ties, min_frequency, max_token_length, n_threads)
+    if ties not in get_args(Ties):
+        raise ArgumentError(f"ties is {ties!r}; it is one of {', '.join(get_args(Ties))}")
+    vocab_size = whole_number("vocab_size", vocab_size, least=-(2**63))
+    min_frequency = whole_number("min_frequency", min_frequency, most=2**64 - 1)
+    if max_token_length is not None:
+        max_token_length = whole_number("max_token_length", max_token_length)
+    if n_threads is not None:
+        n_threads = whole_number("n_threads", n_threads)
     if isinstance(source, Mapping):
         counts = _as_counts(source, pattern)
         tokens = counts.special_tokens if special_tokens is None else special_tokens
@@ -110,19 +117,6 @@ def train_bpe(
     model = _model([(left, right) for left, right, _ in learnt], len(special_tokens), training)
     ids = {token: 256 + at for at, token in enumerate(special_tokens)}
     return Tokenizer(model, ids, counts.pattern)
-
-
-def _check_arguments(
-    ties: str, min_frequency: int, max_token_length: int | None, n_threads: int | None
-) -> None:
-    if ties not in get_args(Ties):
-        raise ArgumentError(f"ties is {ties!r}; it is one of {', '.join(get_args(Ties))}")
-    if min_frequency < 1:
-        raise ArgumentError(f"min_frequency is {min_frequency}; give at least 1")
-    if max_token_length is not None and max_token_length < 1:
-        raise ArgumentError(f"max_token_length is {max_token_length}; give at least 1, or None")
-    if n_threads is not None and n_threads < 1:
-        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
 
 
 def _check_vocab_size(vocab_size: int, special_tokens: Sequence[str]) -> tuple[str, ...]:
