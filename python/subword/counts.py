@@ -22,7 +22,7 @@ from subword.patterns import resolve_pattern
 from subword.pretoken_counts import CountedSource, PretokenCounts
 from subword.special_tokens import check_special_tokens
 from subword.surrogates import Errors, is_replacing, replace_surrogates
-from subword.types import Sources, TextLike
+from subword.types import Sources, TextLike, whole_number
 
 __all__ = [
     "PretokenCounts",
@@ -110,6 +110,8 @@ def count(
     """
     special_tokens = check_special_tokens(special_tokens)
     resolved_pattern = resolve_pattern(pattern)
+    if n_threads is not None:
+        n_threads = whole_number("n_threads", n_threads)
     reading = Reading.of(documents, special_tokens, field=field, format=format, on_bad=on_bad)
     with tempfile.TemporaryDirectory(prefix="subword-", dir=tmp_dir) as folder:
         spill = None if max_memory is None else Path(folder) / "run"

@@ -26,6 +26,8 @@ class TokenFlags:
         single_word: Only where no word character (``\w``) touches it.
         control: Never looked for in text: only a template adds it, as SentencePiece's control
             pieces.
+        alias: A second spelling: its id is that of a special token before it, which is what the
+            id is decoded to. Without it two special tokens of one id are refused.
     """
 
     special: bool = True
@@ -34,6 +36,7 @@ class TokenFlags:
     rstrip: bool = False
     single_word: bool = False
     control: bool = False
+    alias: bool = False
 
 
 def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:

@@ -43,9 +43,9 @@ from subword.special_tokens import TokenFlags, assign_ids, check_roles, check_sp
 from subword.stream_decoder import StreamDecoder
 from subword.surrogates import Errors, checked, checked_parts, is_replacing, spans_as_given
 from subword.templates import Template
-from subword.types import Encoding, Ragged, Span, TextLike, TokenId
+from subword.types import Encoding, Ragged, Span, TextLike, TokenId, whole_number
 
-__all__ = ["Special", "Tokenizer"]
+__all__ = ["Special", "Tokenizer", "without_tokens"]
 
 Special = Literal["recognize", "as_text", "forbid"] | AbstractSet[str]
 """What text that spells a special token becomes: its id, text like any other, a refusal; or a
@@ -119,13 +119,23 @@ class Tokenizer:
                 raise VocabularyError(
                     f"id {token_id} of special token {token!r:.40} is not from 0 to 2^32-2"
                 )
+            if token_id in taken and self._is_alias(token):
+                continue
             known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
                 other = taken.get(token_id, known)
                 raise VocabularyError(
                     f"special token {token!r:.40} has id {token_id}, which {other!r:.40} has too"
                 )
+            if self._is_alias(token):
+                raise VocabularyError(
+                    f"special token {token!r:.40} is an alias, but no special token before it has "
+                    f"id {token_id}"
+                )
             taken[token_id] = token
+
+    def _is_alias(self, token: str) -> bool:
+        return self.token_flags.get(token, TokenFlags()).alias
 
     def encode(
         self,
@@ -192,10 +202,8 @@ class Tokenizer:
         """
         if isinstance(texts, str | bytes):
             raise ArgumentError("texts is a single text; pass a list of texts, or call encode")
-        if n_threads is not None and n_threads < 1:
-            raise ArgumentError(
-                f"n_threads is {n_threads}; give at least 1, or None for one a core"
-            )
+        if n_threads is not None:
+            n_threads = whole_number("n_threads", n_threads)
         if is_replacing(errors):
             texts = [checked(text, errors) for text in texts]
         ids, bounds = self._kernel.encode_batch(texts, special, n_threads=n_threads)
@@ -483,7 +491,11 @@ class Tokenizer:
     def vocab(self) -> dict[TokenId, bytes]:
         """Token of each id, special tokens included, in the order of the ids."""
         vocab = dict(self.model.vocab)
-        vocab.update((token_id, token.encode()) for token, token_id in self.special_tokens.items())
+        vocab.update(
+            (token_id, token.encode())
+            for token, token_id in self.special_tokens.items()
+            if not self._is_alias(token)
+        )
         return dict(sorted(vocab.items()))
 
     @property
@@ -553,6 +565,7 @@ class Tokenizer:
             SpecialTokenError: A token that is empty, or repeated in ``tokens``.
         """
         known = {token: token_id for token_id, token in self.vocab.items()}
+        known.update((token.encode(), i) for token, i in self.special_tokens.items())
         added = assign_ids(check_special_tokens(tokens), known, self.vocab_size)
         return self.replace(special_tokens={**self.special_tokens, **added})
 
@@ -624,6 +637,8 @@ class Tokenizer:
         if isinstance(model, Bpe):
             # How it was learnt does not show in the ids.
             model = Bpe(dict(model.vocab), tuple(model.merges), model.whole_first)
+            # Nor does an entry that nothing reaches but the special token that it spells.
+            model = model if model.whole_first else without_tokens(model, self.special_tokens)
         flags = {token: self.token_flags.get(token, TokenFlags()) for token in self.special_tokens}
         steps = None if self.pretokenizer is None else tuple(self.pretokenizer)
         rest = (self.pattern, tuple(self.normalizer), steps, self.template, self.decoder)
@@ -675,6 +690,33 @@ def _added_tokens(
         )
         for token, token_id, own in flags
     ]
+
+
+def without_tokens(model: Bpe, special_tokens: Mapping[str, TokenId]) -> Bpe:
+    """Give the model without entries that are there only to give special tokens their ids.
+
+    An entry that a merge makes or reads stays: it is an ordinary token as well.
+    """
+    entries = {
+        token_id: text.encode()
+        for text, token_id in special_tokens.items()
+        if model.vocab.get(token_id) == text.encode() and len(text.encode()) > 1
+    }
+    if not entries:
+        return model
+    lengths = {len(token) for token in entries.values()}
+    made: set[bytes] = set()
+    for pair in model.merges:
+        left, right = (model.vocab[part] for part in pair)
+        if len(left) + len(right) in lengths:
+            made.add(left + right)
+    read = {part for pair in model.merges for part in pair}
+    kept = {
+        token_id: token
+        for token_id, token in model.vocab.items()
+        if token_id not in entries or token_id in read or token in made
+    }
+    return replace(model, vocab=kept)
 
 
 _PAIRS_AT_ONCE = 1 << 18

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
+from operator import index
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -23,6 +24,7 @@ __all__ = [
     "TextLike",
     "TokenId",
     "require_extra",
+    "whole_number",
 ]
 
 TokenId = int
@@ -49,6 +51,25 @@ Sources = (
     | Iterable[Mapping[str, object]]
 )
 """A path, glob or URL, files, or documents: see ``subword.corpus``."""
+
+
+def whole_number(name: str, value: object, least: int = 1, most: int = 2**63 - 1) -> int:
+    """Give an argument that counts something; one past ``most`` is as good as ``most``.
+
+    Raises:
+        ArgumentError: No whole number, or one below ``least``.
+
+    Examples:
+        >>> whole_number("n_threads", 2**80)
+        9223372036854775807
+    """
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ArgumentError(f"{name} is {value!r:.40}; expected a whole number") from error
+    if number < least:
+        raise ArgumentError(f"{name} is {number}; give at least {least}")
+    return min(number, most)
 
 
 def require_extra(module: str, extra: str) -> Any:

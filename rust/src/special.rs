@@ -162,11 +162,12 @@ impl SpecialTokens {
         self.are_plain
     }
 
-    /// The token of an id.
+    /// The token of an id; of several, the first given.
     #[must_use]
     pub fn token(&self, id: u32) -> Option<&[u8]> {
-        let found = self.by_id.binary_search_by_key(&id, |&at| self.tokens[at as usize].id).ok()?;
-        self.by_id.get(found).map(|&at| self.tokens[at as usize].text.as_slice())
+        let found = self.by_id.partition_point(|&at| self.tokens[at as usize].id < id);
+        let token = &self.tokens[*self.by_id.get(found)? as usize];
+        (token.id == id).then_some(token.text.as_slice())
     }
 
     /// The id of a token.

@@ -255,11 +255,17 @@ def test_a_vocab_of_bytes_and_specials_alone_is_made() -> None:
         {"max_token_length": 0},
         {"n_threads": 0},
         {"n_threads": -2},
+        {"n_threads": 1.5},
+        {"min_frequency": 1.5},
+        {"max_token_length": "9"},
+        {"vocab_size": "300"},
+        {"vocab_size": 300.0},
+        {"vocab_size": None},
     ],
 )
 def test_arguments_out_of_range_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError):
-        train_bpe({"ab": 1}, 300, **options)
+        train_bpe({"ab": 1}, **{"vocab_size": 300, **options})
 
 
 @pytest.mark.parametrize("specials", [[""], ["<s>", "<s>"], ["a"], ["\n"], "<s>"])

@@ -61,6 +61,18 @@ def test_ids_of_a_rank_file_are_tiktokens(name, shared, vocabularies):
         assert tok.decode(case["ids"]) == case.get("dec", case["t"])
 
 
+def test_the_second_spelling_of_an_id_is_tiktokens(shared, vocabularies):
+    tok, record = (
+        load_tiktoken(vocabularies("o200k_harmony"), "o200k_harmony"),
+        golden(shared, "o200k_harmony"),
+    )
+    assert len(tok.special_tokens) == record["n_special"]
+    # The record holds the first of the reserved names only.
+    assert record["special_tokens"].items() <= tok.special_tokens.items()
+    assert tok.encode("<|reserved_200018|><|endofprompt|>") == [200018, 200018]
+    assert tok.decode([200018]) == "<|endofprompt|>"
+
+
 def test_ids_of_whisper_are_tiktokens(shared, vocabularies):
     record = golden(shared, "whisper_multilingual")
     path = only_file(vocabularies("whisper_multilingual"))

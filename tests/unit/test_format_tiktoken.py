@@ -128,8 +128,10 @@ def test_merges_that_the_ranks_do_not_imply_are_refused(vocab, merges, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_encodings_have_an_id_a_token():
+def test_encodings_have_an_id_a_token_but_for_aliases():
     assert len(ENCODINGS["o200k_harmony"].special_tokens) == 1090
+    assert [name for name, encoding in ENCODINGS.items() if encoding.aliases] == ["o200k_harmony"]
     for encoding in ENCODINGS.values():
         ids = list((encoding.special_tokens or {}).values())
         assert len(set(ids)) == len(ids)
+        assert set(encoding.aliases.values()) <= set(ids)

@@ -1,6 +1,6 @@
 """What a model reaches by merging, for formats that hold less than a model does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +9,7 @@ from subword.errors import FormatError, UnencodableTextError
 from subword.models import Bpe, bpe_from_ranks
 from subword.special_tokens import TokenFlags
 from subword.templates import Template
-from subword.tokenizer import Tokenizer
-from subword.types import TokenId
+from subword.tokenizer import Tokenizer, without_tokens
 
 __all__ = ["byte_level_bpe", "ranks_of", "whole_first_matters", "without_tokens"]
 
@@ -34,6 +33,9 @@ def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()
     parts = {
         "a normalizer": bool(tokenizer.normalizer),
         "pre-tokenizer steps": tokenizer.pretokenizer is not None,
+        "a second spelling of a special token's id": any(
+            given.alias for given in tokenizer.token_flags.values()
+        ),
         "flags of special tokens": any(
             replace(given, **dict.fromkeys(flags, False)) != TokenFlags()
             for given in tokenizer.token_flags.values()
@@ -68,33 +70,6 @@ def whole_first_matters(tokenizer: Tokenizer) -> bool:
         return True
     ids = np.fromiter(model.vocab, np.uint32, len(model.vocab))
     return not (len(found.ids) == len(ids) and bool((found.ids == ids).all()))
-
-
-def without_tokens(model: Bpe, special_tokens: Mapping[str, TokenId]) -> Bpe:
-    """Give the model without entries that are there only to give special tokens their ids.
-
-    An entry that a merge makes or reads stays: it is an ordinary token as well.
-    """
-    entries = {
-        token_id: text.encode()
-        for text, token_id in special_tokens.items()
-        if model.vocab.get(token_id) == text.encode() and len(text.encode()) > 1
-    }
-    if not entries:
-        return model
-    lengths = {len(token) for token in entries.values()}
-    made: set[bytes] = set()
-    for pair in model.merges:
-        left, right = (model.vocab[part] for part in pair)
-        if len(left) + len(right) in lengths:
-            made.add(left + right)
-    read = {part for pair in model.merges for part in pair}
-    kept = {
-        token_id: token
-        for token_id, token in model.vocab.items()
-        if token_id not in entries or token_id in read or token in made
-    }
-    return replace(model, vocab=kept)
 
 
 def ranks_of(model: Bpe, what: str) -> dict[bytes, int]:

@@ -12,7 +12,7 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Final
 
@@ -23,7 +23,7 @@ from subword.formats.reach import byte_level_bpe, ranks_of, without_tokens
 from subword.hub import tiktoken_file
 from subword.models import bpe_from_ranks
 from subword.patterns import resolve_pattern
-from subword.special_tokens import assign_ids, check_special_tokens
+from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
 from subword.tokenizer import Tokenizer
 from subword.types import SpecialTokens, TokenId
 
@@ -39,11 +39,13 @@ class Encoding:
         pattern: A name of ``subword.patterns.NAMED_PATTERNS``.
         special_tokens: With their ids; None where the file serves several sets, so that the
             caller has to say which.
+        aliases: Second spellings of ids that special tokens have, with those ids.
     """
 
     sha256: str
     pattern: str
     special_tokens: Mapping[str, TokenId] | None
+    aliases: Mapping[str, TokenId] = field(default_factory=dict)
 
 
 # How the last line of Whisper's file spells a token of no bytes.
@@ -96,11 +98,11 @@ ENCODINGS: Final[dict[str, Encoding]] = {
         },
     ),
     "o200k_base": Encoding(_O200K, "o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
-    # tiktoken has a second name for id 200018, <|reserved_200018|>; an id has one name here.
     "o200k_harmony": Encoding(
         _O200K,
         "o200k",
         {f"<|{_HARMONY_NAMES.get(at, f'reserved_{at}')}|>": at for at in range(199998, 201088)},
+        aliases={"<|reserved_200018|>": 200018},
     ),
     "llama3": Encoding(_LLAMA3, "llama3", None),
     "whisper_multilingual": Encoding(_WHISPER, "gpt2", None),
@@ -147,6 +149,7 @@ def read(
                 "public encoding; pass pattern= (and special_tokens= if there are any)"
             )
         pattern = known.pattern
+    flags: dict[str, TokenFlags] = {}
     if special_tokens is None:
         if known is not None and known.special_tokens is None:
             raise FormatError(
@@ -154,12 +157,15 @@ def read(
                 "with [] for none"
             )
         special_tokens = {} if known is None else (known.special_tokens or {})
+        aliases = {} if known is None else known.aliases
+        special_tokens = {**special_tokens, **aliases}
+        flags = dict.fromkeys(aliases, TokenFlags(alias=True))
     model = bpe_from_ranks(_ranks(data, path))
     if not isinstance(special_tokens, Mapping):
         ids = {token: token_id for token_id, token in model.vocab.items()}
         first_free = max(model.vocab, default=-1) + 1
         special_tokens = assign_ids(check_special_tokens(special_tokens), ids, first_free)
-    return Tokenizer(model, special_tokens, resolve_pattern(pattern))
+    return Tokenizer(model, special_tokens, resolve_pattern(pattern), token_flags=flags)
 
 
 def read_named(name: str) -> Tokenizer:

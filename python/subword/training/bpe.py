@@ -18,6 +18,7 @@ from subword.tokenizer import Tokenizer
 from subword.training import character_bpe
 from subword.training.character_bpe import CharacterOptions
 from subword.training.sources import TrainingSource, as_counts, reserved_tokens
+from subword.types import whole_number
 
 __all__ = ["train_bpe"]
 
@@ -104,7 +105,14 @@ def train_bpe(
         >>> [(left.decode(), right.decode()) for left, right in tok.merges]
         [('喜', '欢'), ('苹', '果')]
     """
-    _check_arguments(ties, min_frequency, max_token_length)
+    if ties not in get_args(Ties):
+        raise ArgumentError(f"ties is {ties!r}; it is one of {', '.join(get_args(Ties))}")
+    vocab_size = whole_number("vocab_size", vocab_size, least=-(2**63))
+    min_frequency = whole_number("min_frequency", min_frequency, most=2**64 - 1)
+    if max_token_length is not None:
+        max_token_length = whole_number("max_token_length", max_token_length)
+    if n_threads is not None:
+        n_threads = whole_number("n_threads", n_threads)
     options = CharacterOptions(
         limit_alphabet=limit_alphabet,
         character_coverage=character_coverage,
@@ -170,15 +178,6 @@ def _check_alphabet(alphabet: str, options: CharacterOptions) -> None:
                 f"{option.name} needs alphabet='characters': over bytes nothing is unknown, and "
                 "tokens are the bytes of the text"
             )
-
-
-def _check_arguments(ties: str, min_frequency: int, max_token_length: int | None) -> None:
-    if ties not in get_args(Ties):
-        raise ArgumentError(f"ties is {ties!r}; it is one of {', '.join(get_args(Ties))}")
-    if min_frequency < 1:
-        raise ArgumentError(f"min_frequency is {min_frequency}; give at least 1")
-    if max_token_length is not None and max_token_length < 1:
-        raise ArgumentError(f"max_token_length is {max_token_length}; give at least 1, or None")
 
 
 def _check_vocab_size(vocab_size: int, special_tokens: Sequence[str]) -> tuple[str, ...]:

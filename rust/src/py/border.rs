@@ -115,6 +115,18 @@ pub fn run_sized<T: Send>(
     py.detach(|| work(&Control::default())).map_err(|error| to_py_err(py, &error))
 }
 
+/// What `fill` appends, watched as by `run_sized`.
+pub fn collect_sized<T: Send>(
+    py: Python<'_>,
+    n_bytes: usize,
+    fill: impl FnOnce(&mut Vec<T>, &Control) -> Result<()> + Send,
+) -> PyResult<Vec<T>> {
+    run_sized(py, n_bytes, |control| {
+        let mut out = Vec::new();
+        fill(&mut out, control).map(|()| out)
+    })
+}
+
 fn watch(py: Python<'_>, progress: Option<&Py<PyAny>>, control: &Control) -> PyResult<()> {
     py.check_signals()?;
     if let Some(callback) = progress {

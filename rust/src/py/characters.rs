@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::{run_sized, to_py_err};
+use super::border::{collect_sized, to_py_err};
 use super::unigram::parse_kind;
 use crate::bpe::characters::{self, Options, Scratch, Spanned};
 use crate::bpe::vocabulary::Vocabulary;
@@ -87,19 +87,15 @@ impl CharacterBpe {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        run_sized(py, pretoken.len(), |control| {
-            let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut Scratch::default(), &mut ids, control).map(|()| ids)
+        collect_sized(py, pretoken.len(), |out, control| {
+            self.model.encode(&pretoken, &mut Scratch::default(), out, control)
         })
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        run_sized(py, pretoken.len(), |control| {
-            let mut spans = Vec::new();
-            self.model
-                .encode_spans(&pretoken, &mut Scratch::default(), &mut spans, control)
-                .map(|()| spans)
+        collect_sized(py, pretoken.len(), |out, control| {
+            self.model.encode_spans(&pretoken, &mut Scratch::default(), out, control)
         })
     }
 
@@ -111,13 +107,9 @@ impl CharacterBpe {
         p: f64,
         seed: u64,
     ) -> PyResult<Vec<u32>> {
-        run_sized(py, pretoken.len(), |control| {
-            let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
-            let random = &mut Random::new(seed);
-            let model = &self.model;
-            model
-                .encode_with_dropout(&pretoken, &mut scratch, &mut ids, p, random, control)
-                .map(|()| ids)
+        collect_sized(py, pretoken.len(), |ids, control| {
+            let (mut scratch, random) = (Scratch::default(), &mut Random::new(seed));
+            self.model.encode_with_dropout(&pretoken, &mut scratch, ids, p, random, control)
         })
     }
 
@@ -163,17 +155,13 @@ impl Words {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        run_sized(py, pretoken.len(), |control| {
-            let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut ids, control).map(|()| ids)
-        })
+        collect_sized(py, pretoken.len(), |out, control| self.model.encode(&pretoken, out, control))
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        run_sized(py, pretoken.len(), |control| {
-            let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut spans, control).map(|()| spans)
+        collect_sized(py, pretoken.len(), |out, control| {
+            self.model.encode_spans(&pretoken, out, control)
         })
     }
 }
@@ -217,17 +205,13 @@ impl Characters {
 
     /// Ids of one pre-token.
     fn encode(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<u32>> {
-        run_sized(py, pretoken.len(), |control| {
-            let mut ids = Vec::new();
-            self.model.encode(&pretoken, &mut ids, control).map(|()| ids)
-        })
+        collect_sized(py, pretoken.len(), |out, control| self.model.encode(&pretoken, out, control))
     }
 
     /// `(id, start byte, end byte)` of each token of one pre-token.
     fn encode_spans(&self, py: Python<'_>, pretoken: PyBackedBytes) -> PyResult<Vec<Spanned>> {
-        run_sized(py, pretoken.len(), |control| {
-            let mut spans = Vec::new();
-            self.model.encode_spans(&pretoken, &mut spans, control).map(|()| spans)
+        collect_sized(py, pretoken.len(), |out, control| {
+            self.model.encode_spans(&pretoken, out, control)
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::{run_long, run_sized, to_py_err};
+use super::border::{collect_sized, run_long, to_py_err};
 use super::counts::PretokenTable;
 use crate::error::{Error, Kind};
 use crate::unigram::{Options, Piece, PieceKind, Scratch, TrainOptions};
@@ -45,17 +45,15 @@ impl Unigram {
 
     /// Ids of one normalized segment.
     fn encode(&self, py: Python<'_>, text: PyBackedBytes) -> PyResult<Vec<u32>> {
-        run_sized(py, text.len(), |control| {
-            let mut ids = Vec::new();
-            self.model.encode(&text, &mut Scratch::default(), &mut ids, control).map(|()| ids)
+        collect_sized(py, text.len(), |out, control| {
+            self.model.encode(&text, &mut Scratch::default(), out, control)
         })
     }
 
     /// `(id, start byte, end byte)` of each piece of one normalized segment.
     fn encode_spans(&self, py: Python<'_>, text: PyBackedBytes) -> PyResult<Vec<(u32, u32, u32)>> {
-        run_sized(py, text.len(), |control| {
-            let mut out = Vec::new();
-            self.model.encode_spans(&text, &mut Scratch::default(), &mut out, control).map(|()| out)
+        collect_sized(py, text.len(), |out, control| {
+            self.model.encode_spans(&text, &mut Scratch::default(), out, control)
         })
     }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::border::{run_long, run_sized, to_py_err};
+use super::border::{collect_sized, run_long, to_py_err};
 use crate::wordpiece::alphabet::Limits;
 use crate::wordpiece::encode::{Options, WordPiece};
 use crate::wordpiece::train;
@@ -51,18 +51,12 @@ impl PyWordPiece {
 
     /// Ids of one word.
     fn encode(&self, py: Python<'_>, word: PyBackedBytes) -> PyResult<Vec<u32>> {
-        run_sized(py, word.len(), |control| {
-            let mut ids = Vec::new();
-            self.inner.encode(&word, &mut ids, control).map(|()| ids)
-        })
+        collect_sized(py, word.len(), |out, control| self.inner.encode(&word, out, control))
     }
 
     /// `(id, start byte, end byte)` of each token of one word.
     fn encode_spans(&self, py: Python<'_>, word: PyBackedBytes) -> PyResult<Vec<(u32, u32, u32)>> {
-        run_sized(py, word.len(), |control| {
-            let mut spans = Vec::new();
-            self.inner.encode_spans(&word, &mut spans, control).map(|()| spans)
-        })
+        collect_sized(py, word.len(), |out, control| self.inner.encode_spans(&word, out, control))
     }
 }
 

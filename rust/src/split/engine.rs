@@ -1,7 +1,7 @@
 //! Split by a regular expression: linear where it can be, with a step limit where it cannot.
 
 use super::budget::{Budget, STEPS_PER_BYTE, Stop};
-use super::linear::{Alternative, alternatives, has_possessive, inverted_repeat};
+use super::linear::{Alternative, alternatives, has_possessive, inverted_repeat, repeated_name};
 use super::look::{self, Failure};
 use super::scan::Scanner;
 use crate::error::{Error, Kind, Result};
@@ -37,6 +37,11 @@ impl Engine {
         // fancy-regex 0.20 would read its least count for both.
         if let Some(repeat) = inverted_repeat(pattern) {
             let detail = format!("the repeat {repeat} ends below where it begins");
+            return Err(refuse(pattern, &detail));
+        }
+        // fancy-regex 0.20 would take the last of them for the group's name.
+        if let Some(name) = repeated_name(pattern) {
+            let detail = format!("two groups are named {name:?}; give each a name of its own");
             return Err(refuse(pattern, &detail));
         }
         let rewritten = alternatives(pattern).and_then(|parts| linear(&parts));

@@ -91,18 +91,22 @@ fn without_final_possessive(part: &str) -> &str {
 /// the repeat.
 #[must_use]
 pub fn has_possessive(pattern: &str) -> bool {
+    signs(pattern)
+        .filter(|&(_, c)| c == '+')
+        .any(|(at, _)| pattern.get(..at).is_some_and(ends_with_quantifier))
+}
+
+/// The characters that are neither escaped nor in a class, with their places.
+fn signs(pattern: &str) -> impl Iterator<Item = (usize, char)> {
     let mut class_depth = 0usize;
     let mut escaped = false;
-    pattern.char_indices().any(|(at, c)| {
+    pattern.char_indices().filter(move |&(_, c)| {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             '[' => class_depth += 1,
             ']' => class_depth = class_depth.saturating_sub(1),
-            '+' if class_depth == 0 => {
-                return pattern.get(..at).is_some_and(ends_with_quantifier);
-            }
-            _ => {}
+            _ => return class_depth == 0,
         }
         false
     })
@@ -131,33 +135,48 @@ fn is_odd_escape(part: &str) -> bool {
 /// A counted repeat outside of a class whose most is below its least, such as `{3,2}`.
 #[must_use]
 pub fn inverted_repeat(pattern: &str) -> Option<&str> {
-    let mut class_depth = 0usize;
-    let mut escaped = false;
-    for (at, c) in pattern.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '[' => class_depth += 1,
-            ']' => class_depth = class_depth.saturating_sub(1),
-            '{' if class_depth == 0 => {
-                let (counts, _) = pattern.get(at + 1..)?.split_once('}')?;
-                let bounds =
-                    counts.split_once(',').map(|(least, most)| (least.parse(), most.parse()));
-                if let Some((Ok(least), Ok(most))) = bounds
-                    && u64::gt(&least, &most)
-                {
-                    return pattern.get(at..at + counts.len() + 2);
-                }
-            }
-            _ => {}
+    signs(pattern).filter(|&(_, c)| c == '{').find_map(|(at, _)| {
+        let (counts, _) = pattern.get(at + 1..)?.split_once('}')?;
+        let (least, most) = counts.split_once(',')?;
+        let (Ok(least), Ok(most)) = (least.parse::<u64>(), most.parse::<u64>()) else {
+            return None;
+        };
+        if least > most { pattern.get(at..at + counts.len() + 2) } else { None }
+    })
+}
+
+/// A name that two groups of the pattern have.
+#[must_use]
+pub fn repeated_name(pattern: &str) -> Option<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    signs(pattern).filter(|&(_, c)| c == '(').find_map(|(at, _)| {
+        let name = pattern.get(at..).and_then(group_name)?;
+        if names.contains(&name) {
+            return Some(name);
         }
-    }
-    None
+        names.push(name);
+        None
+    })
+}
+
+/// The name in `(?<name>` or `(?P<name>`; `(?<=` and `(?<!` look behind.
+fn group_name(group: &str) -> Option<&str> {
+    let named = group.strip_prefix("(?P<").or_else(|| group.strip_prefix("(?<"))?;
+    let (name, _) = named.split_once('>')?;
+    Some(name).filter(|name| !name.starts_with(['=', '!']))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repeated_names_are_seen() {
+        assert_eq!(repeated_name("(?<a>x)(?P<b>y)|(?P<a>z)"), Some("a"));
+        for pattern in ["(?<=a)x(?<=a)y", "(?<a>x)(?<b>x)", r"(?<a>x)\(?<a>", "(?<a>x)[(?<a>]"] {
+            assert_eq!(repeated_name(pattern), None, "{pattern}");
+        }
+    }
 
     #[test]
     fn only_top_level_bars_part_alternatives() {
