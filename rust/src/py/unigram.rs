@@ -112,6 +112,9 @@ pub fn parse_kind(name: &str) -> crate::error::Result<PieceKind> {
     })
 }
 
+/// Pieces with their scores, and characters left out with their occurrences.
+type PyLearned = (Vec<(String, f64)>, Vec<(char, u64)>);
+
 /// Pieces and their log probabilities, learned from pre-token counts, best first; and the
 /// characters left out with their occurrences.
 #[pyfunction]
@@ -132,7 +135,7 @@ pub fn learn_pieces(
     n_sub_iterations: usize,
     n_threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Vec<(String, f64)>, Vec<(char, u64)>)> {
+) -> PyResult<PyLearned> {
     let n_threads = crate::parallel::n_threads(n_threads).map_err(|error| to_py_err(py, &error))?;
     let options = TrainOptions {
         vocab_size,
