@@ -4,19 +4,19 @@ use super::masks::{BLOCK, Classify, Masks, Portable, Spill, masks_at};
 use crate::error::Result;
 
 /// Three neighbouring blocks: the algebra answers for the middle one.
-#[derive(Debug, Default)]
-pub struct Window {
+#[derive(Debug)]
+pub struct Window<'a> {
     /// Byte offset of the middle block.
     pub start: usize,
     /// The block before; at the start of the text all zero.
-    pub before: Masks,
+    pub before: &'a Masks,
     /// The middle block.
-    pub here: Masks,
+    pub here: &'a Masks,
     /// The block after; past the end of the text all zero.
-    pub after: Masks,
+    pub after: &'a Masks,
 }
 
-impl Window {
+impl Window<'_> {
     /// Whether byte `at` of the middle block, which may lie in the one after, is of a letter.
     #[inline]
     #[must_use]
@@ -35,13 +35,13 @@ pub trait Algebra: Default {
     const NEEDS: u16;
 
     /// Starts in the middle block of `window`; bit 0 of the first block need not be set.
-    fn starts(&mut self, text: &[u8], window: &Window) -> u64;
+    fn starts(&mut self, text: &[u8], window: &Window<'_>) -> u64;
 }
 
 /// The first byte of the last character of each run of `class` that other text follows.
 #[inline(always)]
-pub fn last_of_runs(window: &Window, class: impl Fn(&Masks) -> u64) -> u64 {
-    let (here, after) = (&window.here, &window.after);
+pub fn last_of_runs(window: &Window<'_>, class: impl Fn(&Masks) -> u64) -> u64 {
+    let (here, after) = (window.here, window.after);
     let (inside, inside_after) = (class(here), class(after));
     // Characters outside the run that stand right after it; the last one's lead is before.
     let mut last = (here.lead & !inside & inside << 1) >> 1;
@@ -117,14 +117,17 @@ fn split<A: Algebra, C: Classify>(
     }
     let mut algebra = A::default();
     let mut spill = Spill::default();
-    let mut window =
-        Window { here: masks_at::<C>(text, 0, A::NEEDS, &mut spill), ..Window::default() };
+    // The blocks take turns in three places, so that none is copied.
+    let mut blocks = [Masks::default(); 3];
+    let [mut before, mut here, mut after] = blocks.each_mut();
+    *here = masks_at::<C>(text, 0, A::NEEDS, &mut spill);
     let mut ends = [0usize; BATCH];
     let mut n_ends = 0;
-    while window.start < text.len() {
-        window.after = masks_at::<C>(text, window.start + BLOCK, A::NEEDS, &mut spill);
-        let mut starts = algebra.starts(text, &window) & window.here.valid;
-        if window.start == 0 {
+    for start in (0..text.len()).step_by(BLOCK) {
+        *after = masks_at::<C>(text, start + BLOCK, A::NEEDS, &mut spill);
+        let window = Window { start, before, here, after };
+        let mut starts = algebra.starts(text, &window) & here.valid;
+        if start == 0 {
             starts &= !1;
         }
         if n_ends + BLOCK > BATCH {
@@ -132,16 +135,11 @@ fn split<A: Algebra, C: Classify>(
             n_ends = 0;
         }
         while starts != 0 {
-            ends[n_ends] = window.start + starts.trailing_zeros() as usize;
+            ends[n_ends] = start + starts.trailing_zeros() as usize;
             n_ends += 1;
             starts &= starts - 1;
         }
-        window = Window {
-            start: window.start + BLOCK,
-            before: window.here,
-            here: window.after,
-            after: Masks::default(),
-        };
+        (before, here, after) = (here, after, before);
     }
     sink(&ends[..n_ends])?;
     sink(&[text.len()])

@@ -34,7 +34,7 @@ impl<const DIGITS: u32, const ENDS_WHOLE: bool> Algebra for Family<DIGITS, ENDS_
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {
-        let (before, here) = (&window.before, &window.here);
+        let (before, here) = (window.before, window.here);
         let others = |masks: &Masks| !(masks.letter | masks.number | masks.space) & masks.valid;
         let (other, other_before) = (others(here), others(before));
         let other_starts = first(other, other_before) & !after(here.blank, before.blank);
@@ -64,7 +64,7 @@ impl<const DIGITS: u32, const ENDS_WHOLE: bool> Family<DIGITS, ENDS_WHOLE> {
     fn contractions(
         &mut self,
         text: &[u8],
-        window: &Window,
+        window: &Window<'_>,
         mut apostrophes: u64,
         mut starts: u64,
     ) -> u64 {

@@ -79,7 +79,11 @@ impl ClassTable {
         for chunk in flat.chunks_exact(PAGE) {
             let mut page = [0; PAGE];
             page.copy_from_slice(chunk);
-            let known = pages.iter().position(|other| *other == page);
+            // Most pages are like the one before.
+            let before = page_of.last().map(|&index: &u16| usize::from(index));
+            let known = before
+                .filter(|&index| pages.get(index) == Some(&page))
+                .or_else(|| pages.iter().position(|other| *other == page));
             let index = known.unwrap_or_else(|| {
                 pages.push(page);
                 pages.len() - 1

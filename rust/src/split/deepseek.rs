@@ -57,7 +57,7 @@ impl Algebra for DeepSeek {
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {
-        let (before, here) = (&window.before, &window.here);
+        let (before, here) = (window.before, window.here);
         let (classes, earlier) = (Classes::of(here), self.before);
         let Classes { han_kana, word, sign, rest } = classes;
         // Where a piece ends because han and kana begin or end.
@@ -99,8 +99,8 @@ impl Algebra for DeepSeek {
 
 /// The characters of `rest` that a word of the same piece follows.
 #[inline(never)]
-fn last_before_words(window: &Window, rest: u64) -> u64 {
-    let (here, next) = (Classes::of(&window.here), Classes::of(&window.after));
+fn last_before_words(window: &Window<'_>, rest: u64) -> u64 {
+    let (here, next) = (Classes::of(window.here), Classes::of(window.after));
     let follows = here.word & !(here.han_kana ^ here.han_kana << 1);
     let mut last = follows >> 1 & rest;
     // The first character of the next block answers for the last one of this block.

@@ -22,7 +22,7 @@ impl Algebra for Gpt2 {
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {
-        let (before, here) = (&window.before, &window.here);
+        let (before, here) = (window.before, window.here);
         let other = !(here.letter | here.number | here.space);
         let other_before = !(before.letter | before.number | before.space) & before.valid;
         let first = |mask: u64, earlier: u64| mask & !(mask << 1 | earlier >> 63);
@@ -44,7 +44,7 @@ impl Gpt2 {
     fn patch(
         &mut self,
         text: &[u8],
-        window: &Window,
+        window: &Window<'_>,
         mut starts: u64,
         mut apostrophes: u64,
     ) -> u64 {

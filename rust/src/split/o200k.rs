@@ -61,7 +61,7 @@ impl Algebra for O200k {
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], window: &Window) -> u64 {
-        let here = &window.here;
+        let here = window.here;
         let glued_before = std::mem::take(&mut self.glued);
         let other =
             !(here.letter | here.number | here.space | here.mark | glued_before) & here.valid;
@@ -110,8 +110,8 @@ impl Algebra for O200k {
 impl O200k {
     /// Others, where none of them is followed by a mark.
     #[inline(always)]
-    fn plain_others(&self, window: &Window, other: u64) -> Others {
-        let here = &window.here;
+    fn plain_others(&self, window: &Window<'_>, other: u64) -> Others {
+        let here = window.here;
         let in_run = u64::from(self.run == Run::First || self.run == Run::Inside);
         let is_tail = u64::from(self.run == Run::Tail);
         let newlines = flood(here.newline & (other << 1 | in_run | is_tail), here.newline);
@@ -124,8 +124,8 @@ impl O200k {
 
     /// Others, character by character.
     #[inline(never)]
-    fn others_with_marks(&self, window: &Window, other: u64) -> Others {
-        let here = &window.here;
+    fn others_with_marks(&self, window: &Window<'_>, other: u64) -> Others {
+        let here = window.here;
         let mut others = Others::default();
         let mut run = self.run;
         let mut after_blank = window.before.blank >> 63 == 1;
@@ -177,8 +177,8 @@ impl O200k {
 
     /// Capitals that start a pre-token inside of a word.
     #[inline(always)]
-    fn capitals(&mut self, text: &[u8], window: &Window, word: u64) -> u64 {
-        let here = &window.here;
+    fn capitals(&mut self, text: &[u8], window: &Window<'_>, word: u64) -> u64 {
+        let here = window.here;
         let (upper, lower) = (word & here.upper, word & here.lower);
         let uncased = word & !(upper | lower);
         let behind_small = lower << 1 | u64::from(self.is_small);

@@ -50,11 +50,11 @@ pub fn whole_characters(firsts: u64, reaches_in: bool, class: u64, lead: u64) ->
 #[inline(always)]
 pub fn whitespace<const ENDS_WHOLE: bool>(
     text: &[u8],
-    window: &Window,
+    window: &Window<'_>,
     (taken, took): (u64, bool),
     wall: impl Fn(&Masks) -> u64,
 ) -> u64 {
-    let (before, here) = (&window.before, &window.here);
+    let (before, here) = (window.before, window.here);
     let plain = here.space & !here.newline;
     let left = here.space & !taken;
     let mut starts = first(left, if took { 0 } else { before.space });
