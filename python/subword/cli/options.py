@@ -132,9 +132,12 @@ def files(sources: list[str]) -> list[Path | Url]:
 
 
 def load_tokenizer(
-    path: Path, format_: str | None, pattern: list[str] | None, special_tokens: list[str] | None
+    path: Path | str,
+    format_: str | None,
+    pattern: list[str] | None,
+    special_tokens: list[str] | None,
 ) -> Tokenizer:
-    """Load a tokenizer with what its file does not say.
+    """Load a tokenizer, by path or by name, with what its file does not say.
 
     Raises:
         SubwordError: As ``subword.load``.
@@ -144,7 +147,7 @@ def load_tokenizer(
         options["pattern"] = one_or_many(pattern)
     if special_tokens:
         options["special_tokens"] = special_tokens
-    return load(path, format_, **options)
+    return load(str(path), format_, **options)
 
 
 def one_or_many(pattern: list[str] | None) -> str | list[str] | None:
