@@ -201,7 +201,7 @@ impl Steps {
             let current: &[u8] = if out.changed { &out.text.bytes } else { text };
             let before = std::mem::take(&mut out.spans);
             for &(start, end) in &before {
-                step.cut(current, start..end, &mut scratch, &mut out.spans)?;
+                step.cut(current, start..end, &mut scratch, &mut out.spans, control)?;
             }
         }
         Ok(())
@@ -269,6 +269,10 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
     Ok(())
 }
 
+/// Stretches, and characters, between two looks at the stop flag.
+const MATCHES_A_CHECK: usize = 1 << 12;
+const CHARACTERS_A_CHECK: usize = 1 << 16;
+
 /// A stretch of a piece, and whether it is a match.
 type Stretch = (Range<usize>, bool);
 
@@ -280,16 +284,17 @@ impl Compiled {
         piece: Range<usize>,
         scratch: &mut Vec<Stretch>,
         spans: &mut Vec<(usize, usize)>,
+        control: &Control,
     ) -> Result<()> {
         match self {
             Self::Cut { finder, behavior, invert } => {
                 scratch.clear();
-                finder.stretches(text, piece, *invert, scratch)?;
+                finder.stretches(text, piece, *invert, scratch, control)?;
                 apply_behavior(*behavior, scratch);
                 spans.try_reserve(scratch.len())?;
                 spans.extend(scratch.iter().map(|(range, _)| (range.start, range.end)));
             }
-            Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans)?,
+            Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans, control)?,
             Self::Metaspace { .. } | Self::PrefixSpace => spans.push((piece.start, piece.end)),
         }
         Ok(())
@@ -365,12 +370,16 @@ impl Finder {
         piece: Range<usize>,
         invert: bool,
         out: &mut Vec<Stretch>,
+        control: &Control,
     ) -> Result<()> {
         let bytes = text.get(piece.clone()).unwrap_or_default();
         let mut done = 0;
         let mut push = |found: Range<usize>| -> Result<()> {
             if found.is_empty() {
                 return Ok(());
+            }
+            if out.len() % MATCHES_A_CHECK < 2 {
+                control.check()?;
             }
             out.try_reserve(3)?;
             if done < found.start {
@@ -395,7 +404,10 @@ impl Finder {
             Self::Characters(set) => {
                 let mut base = 0;
                 for chunk in bytes.utf8_chunks() {
-                    for (at, character) in chunk.valid().char_indices() {
+                    for (nth, (at, character)) in chunk.valid().char_indices().enumerate() {
+                        if nth.is_multiple_of(CHARACTERS_A_CHECK) {
+                            control.check()?;
+                        }
                         if set.contains(character) {
                             push(base + at..base + at + character.len_utf8())?;
                         }
@@ -477,12 +489,16 @@ fn cut_scripts(
     text: &[u8],
     piece: Range<usize>,
     spans: &mut Vec<(usize, usize)>,
+    control: &Control,
 ) -> Result<()> {
     let mut last = None;
     let mut start = None;
     let mut base = piece.start;
     for chunk in text.get(piece.clone()).unwrap_or_default().utf8_chunks() {
-        for (at, character) in chunk.valid().char_indices() {
+        for (nth, (at, character)) in chunk.valid().char_indices().enumerate() {
+            if nth.is_multiple_of(CHARACTERS_A_CHECK) {
+                control.check()?;
+            }
             let script = scripts.of(character);
             if script.is_none() || script == last {
                 continue;
