@@ -302,7 +302,13 @@ impl<'a> Rewriter<'a> {
         self.cursor
     }
 
-    fn tick(&mut self) -> Result<()> {
+    /// Count a step of work, written or not, and now and then look for a stop.
+    ///
+    /// # Errors
+    ///
+    /// `Interrupted`.
+    #[inline]
+    pub(super) fn tick(&mut self) -> Result<()> {
         self.n_writes += 1;
         if self.n_writes >= WRITES_PER_CHECK {
             self.n_writes = 0;

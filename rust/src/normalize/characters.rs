@@ -56,6 +56,7 @@ pub fn map(
     let mut base = 0;
     for chunk in source.utf8_chunks() {
         for (at, character) in chunk.valid().char_indices() {
+            rewriter.tick()?;
             buffer.clear();
             let outcome = fate(character, &mut buffer);
             if matches!(outcome, Fate::Keep) {
@@ -160,6 +161,7 @@ pub fn strip(left: bool, right: bool, rewriter: &mut Rewriter<'_>) -> Result<()>
     let mut base = 0;
     for chunk in source.utf8_chunks() {
         for (at, character) in chunk.valid().char_indices() {
+            rewriter.tick()?;
             if !character.is_whitespace() {
                 first.get_or_insert(base + at);
                 last = base + at + character.len_utf8();

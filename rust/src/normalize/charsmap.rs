@@ -192,6 +192,7 @@ impl Charsmap {
         let source = rewriter.source();
         let (mut done, mut position) = (0, self.next_active(source, 0));
         while let Some(rest) = source.get(position..).filter(|rest| !rest.is_empty()) {
+            rewriter.tick()?;
             if let Some(length) = self.kept_prefix(rest) {
                 position += length;
             } else if let Some((length, text)) = self.lookup(rest, true)? {

@@ -99,6 +99,7 @@ fn apply_valid(
     let mut last_class = 0;
     let mut must_rewrite = false;
     for (position, character) in text.char_indices() {
+        rewriter.tick()?;
         let kept = character.is_ascii() || keep.contains(&character);
         let normal = kept || matches!(form.quick_check(character), IsNormalized::Yes);
         let class = if kept { 0 } else { canonical_combining_class(character) };

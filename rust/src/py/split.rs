@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::border::{run_sized, to_py_err};
+use super::text::MANY;
 use crate::split::Splitter;
 
 /// Code point ranges, both ends included, of a class expression such as `\p{L}`.
@@ -33,12 +34,14 @@ pub fn split<'py>(
         Ok(ends)
     })?;
     let mut start = 0;
-    Ok(ends
-        .into_iter()
-        .map(|end| {
-            let pretoken = text.get(start..end).unwrap_or_default();
-            start = end;
-            PyBytes::new(py, pretoken)
-        })
-        .collect())
+    let mut pretokens = Vec::new();
+    pretokens.try_reserve_exact(ends.len()).map_err(|error| to_py_err(py, &error.into()))?;
+    for (at, end) in ends.into_iter().enumerate() {
+        if at % MANY == MANY - 1 {
+            py.check_signals()?;
+        }
+        pretokens.push(PyBytes::new(py, text.get(start..end).unwrap_or_default()));
+        start = end;
+    }
+    Ok(pretokens)
 }

@@ -130,7 +130,7 @@ pub fn list_of(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyList>> {
 const FEW: usize = 1 << 12;
 
 /// Objects made or read between two looks for signals.
-const MANY: usize = 1 << 20;
+pub const MANY: usize = 1 << 20;
 
 /// An array that takes over the vector.
 pub fn array<T: numpy::Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {

@@ -64,6 +64,12 @@ impl<'a> Budget<'a> {
         if self.control.check().is_err() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 
+    /// What says whether to go on.
+    #[must_use]
+    pub fn control(&self) -> &Control {
+        self.control
+    }
+
     /// The steps that there were.
     #[must_use]
     pub fn limit(&self) -> u64 {

@@ -282,6 +282,10 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
     Ok(())
 }
 
+/// Stretches, and characters, between two looks at the stop flag.
+const MATCHES_A_CHECK: usize = 1 << 12;
+const CHARACTERS_A_CHECK: usize = 1 << 16;
+
 /// A stretch of a piece, and whether it is a match.
 type Stretch = (Range<usize>, bool);
 
@@ -303,7 +307,7 @@ impl Compiled {
                 spans.try_reserve(scratch.len())?;
                 spans.extend(scratch.iter().map(|(range, _)| (range.start, range.end)));
             }
-            Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans)?,
+            Self::Scripts(scripts) => cut_scripts(scripts, text, piece, spans, budget.control())?,
             Self::Metaspace { .. } | Self::PrefixSpace | Self::Printable => {
                 spans.push((piece.start, piece.end))
             }
@@ -411,11 +415,15 @@ impl Finder {
         budget: &Budget<'_>,
         out: &mut Vec<Stretch>,
     ) -> Result<()> {
+        let control = budget.control();
         let bytes = text.get(piece.clone()).unwrap_or_default();
         let mut done = 0;
         let mut push = |found: Range<usize>| -> Result<()> {
             if found.is_empty() {
                 return Ok(());
+            }
+            if out.len() % MATCHES_A_CHECK < 2 {
+                control.check()?;
             }
             out.try_reserve(3)?;
             if done < found.start {
@@ -457,7 +465,10 @@ impl Finder {
             Self::Characters(set) => {
                 let mut base = 0;
                 for chunk in bytes.utf8_chunks() {
-                    for (at, character) in chunk.valid().char_indices() {
+                    for (nth, (at, character)) in chunk.valid().char_indices().enumerate() {
+                        if nth.is_multiple_of(CHARACTERS_A_CHECK) {
+                            control.check()?;
+                        }
                         if set.contains(character) {
                             push(base + at..base + at + character.len_utf8())?;
                         }
@@ -539,12 +550,16 @@ fn cut_scripts(
     text: &[u8],
     piece: Range<usize>,
     spans: &mut Vec<(usize, usize)>,
+    control: &Control,
 ) -> Result<()> {
     let mut last = None;
     let mut start = None;
     let mut base = piece.start;
     for chunk in text.get(piece.clone()).unwrap_or_default().utf8_chunks() {
-        for (at, character) in chunk.valid().char_indices() {
+        for (nth, (at, character)) in chunk.valid().char_indices().enumerate() {
+            if nth.is_multiple_of(CHARACTERS_A_CHECK) {
+                control.check()?;
+            }
             let script = scripts.of(character);
             if script.is_none() || script == last {
                 continue;
