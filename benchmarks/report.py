@@ -66,9 +66,9 @@ class Section:
 
 
 def suite_kind(group: Group) -> str:
-    """Name the set of columns of a group: all trainings share one."""
+    """Name the set of columns of a group: its suite's own, or those of its kind."""
     suite: str = group["suite"]
-    return suite.partition("-")[0]
+    return suite if suite in COLUMNS else suite.partition("-")[0]
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -138,20 +138,30 @@ def equal(cell: Cell, group: Group) -> str:
     """Say whether ids or merges equal the reference's: the first cell comparable with it."""
     if not cell.get("same_every_time", True):
         return "**no: not the same every time**"
-    if "sha256" not in cell:
+    if "sha256" not in cell or "shared_tokens" in cell:
         return NONE
     alike = [
         other
         for other in group["cells"]
         if other.get("sha256") and other["compare"] == cell["compare"]
     ]
-    if suite_kind(group) != "train":
+    if group["suite"] != "train-bpe":
         alike = [other for other in group["cells"] if other.get("sha256")]
     if alike[0]["peer"] == cell["peer"]:
         return "reference" if len(alike) > 1 else NONE
     if alike[0]["sha256"] == cell["sha256"]:
         return "yes"
     return f"**no** ({cell['n_ids']:,} ids)" if "n_ids" in cell else "**no**"
+
+
+def shared_tokens(cell: Cell, group: Group) -> str:
+    """Give the share of the reference's tokens: the first cell that has any."""
+    if not cell.get("same_every_time", True):
+        return "**not the same every time**"
+    if "shared_tokens" not in cell:
+        return NONE
+    first = next(other for other in group["cells"] if "shared_tokens" in other)
+    return "reference" if first is cell else f"{cell['shared_tokens']:.1%}"
 
 
 def runs(cell: Cell, _: Group) -> str:
@@ -165,27 +175,58 @@ MEMORY = Column("memory growth, MB", scaled("cold", "rss_growth", 1e-6, 0))
 INPUT = Column("input, MB", megabytes_in)
 VERSION = Column("version", lambda cell, _: str(cell["version"]))
 RUNS = Column("runs", runs)
+TRAINING = (
+    INPUT,
+    Column("MB per CPU s", speed("cold")),
+    Column("time, ratio", ratio("cold")),
+    Column("CPU, s", scaled("cold", "cpu_s", 1, 2)),
+    Column("wall, s", scaled("cold", "wall_s", 1, 2)),
+    MEMORY,
+)
+TOKENS = (
+    Column("tokens", lambda cell, _: f"{cell['n_tokens']:,}"),
+    Column("of the reference's tokens", shared_tokens),
+)
+ENCODING = (
+    INPUT,
+    Column("cold, MB per CPU s", speed("cold")),
+    Column("warm, MB per CPU s", speed("warm")),
+    Column("cold time, ratio", ratio("cold")),
+    Column("warm time, ratio", ratio("warm")),
+    Column("cold CPU, s", scaled("cold", "cpu_s", 1, 3)),
+    Column("cold wall, s", scaled("cold", "wall_s", 1, 3)),
+    MEMORY,
+    Column("ids equal", equal),
+    RUNS,
+    VERSION,
+)
 COLUMNS: dict[str, tuple[Column, ...]] = {
-    "encode": (
+    "encode": ENCODING,
+    "drop-in": ENCODING,
+    "files": (
         INPUT,
-        Column("cold, MB per CPU s", speed("cold")),
-        Column("warm, MB per CPU s", speed("warm")),
-        Column("cold time, ratio", ratio("cold")),
-        Column("warm time, ratio", ratio("warm")),
-        Column("cold CPU, s", scaled("cold", "cpu_s", 1, 3)),
-        Column("cold wall, s", scaled("cold", "wall_s", 1, 3)),
+        Column("MB per CPU s", speed("cold")),
+        Column("time, ratio", ratio("cold")),
+        Column("CPU, s", scaled("cold", "cpu_s", 1, 3)),
+        Column("wall, s", scaled("cold", "wall_s", 1, 3)),
         MEMORY,
         Column("ids equal", equal),
         RUNS,
         VERSION,
     ),
+    "train-wordpiece": (*TRAINING, *TOKENS, RUNS, VERSION),
+    "train-unigram": (
+        *TRAINING,
+        *TOKENS,
+        Column(
+            "log-likelihood per character",
+            lambda cell, _: f"{cell['log_likelihood']:.4f}" if "log_likelihood" in cell else NONE,
+        ),
+        RUNS,
+        VERSION,
+    ),
     "train": (
-        INPUT,
-        Column("MB per CPU s", speed("cold")),
-        Column("time, ratio", ratio("cold")),
-        Column("CPU, s", scaled("cold", "cpu_s", 1, 2)),
-        Column("wall, s", scaled("cold", "wall_s", 1, 2)),
-        MEMORY,
+        *TRAINING,
         Column("merges", lambda cell, _: f"{cell['n_merges']:,}" if "n_merges" in cell else NONE),
         Column("compared with", lambda cell, _: cell["compare"] or NONE),
         Column("merges equal", equal),
@@ -290,6 +331,14 @@ included in that. A *ratio* is CPU time over subword's in the same run (over the
 where subword has no figure): above 1, the peer is slower. *Ids equal* compares the SHA-256 of
 all ids with the reference's. Texts are given to each peer without special tokens in them.
 Peers that take very long get the first 10 MB of a corpus: see the input column.
+
+The suites `encode-…` of other models than byte-level BPE and `drop-in` encode the documents of
+a corpus one by one; `drop-in` is code written for tiktoken, `encode` to a list, with the import
+changed. A `tokenizer.json` of a vocabulary published as a `.model` (albert_sp, mistral_v3) was
+written by subword. `files` is from a file of documents to ids. Vocabularies of other trainers
+than byte-level BPE differ by design, so there is no *equal*: the table gives how many of the
+first row's tokens are in each, and for Unigram the mean natural logarithm of the probability
+of a character of 500 kB that no trainer saw, all segmentations added (nearer to 0 is better).
 
 To repeat: `make bench`; `python -m benchmarks --help` says how to run a part of it.
 """

@@ -1,0 +1,89 @@
+"""Vocabularies that were published as files: WordPiece, Unigram and SentencePiece's BPE.
+
+A ``tokenizer.json`` is taken without its truncation and padding, which some libraries apply and
+others do not. A ``.model`` also becomes a ``tokenizer.json``, written by subword: libraries that
+read only that one take part, and their ids are compared with sentencepiece's of the original.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.corpora import CACHE, PROJECT, shared_folder, unpacked
+from benchmarks.vocabularies import VOCABULARIES, VocabularyFiles, build_vocabulary, write_json
+
+__all__ = ["PUBLISHED", "VOCABULARY_NAMES", "Published", "files_of", "vocabulary_files"]
+
+SUBWORD_CONVERTS = "import subword, sys; subword.save(subword.load(sys.argv[1]), sys.argv[2])"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A vocabulary of the shared data.
+
+    Attributes:
+        shared: Path of its file under the shared data.
+        files: What libraries can load it from; the first is the published one.
+    """
+
+    shared: str
+    files: tuple[str, ...]
+
+
+PUBLISHED = {
+    "bert_uncased": Published("vocab/bert_uncased/tokenizer.json.zst", ("tokenizer.json",)),
+    "xlm_roberta": Published("vocab/xlm_roberta/tokenizer.json.zst", ("tokenizer.json",)),
+    "albert_sp": Published("vocab/albert_sp/spiece.model.zst", ("model", "tokenizer.json")),
+    "mistral_v3": Published("vocab/mistral_v3/tokenizer.model.zst", ("model", "tokenizer.json")),
+}
+VOCABULARY_NAMES = (*VOCABULARIES, *PUBLISHED)
+
+
+def files_of(name: str) -> tuple[str, ...]:
+    """Name the kinds of files a vocabulary is there as.
+
+    Raises:
+        KeyError: No such vocabulary.
+
+    Examples:
+        >>> files_of("gpt2"), files_of("albert_sp")
+        (('tiktoken', 'tokenizer.json'), ('model', 'tokenizer.json'))
+    """
+    if name in VOCABULARIES:
+        return ("tiktoken", "tokenizer.json")
+    return PUBLISHED[name].files
+
+
+def vocabulary_files(name: str, python: Path) -> VocabularyFiles:
+    """Give the files of any vocabulary, made the first time.
+
+    Args:
+        name: One of ``VOCABULARY_NAMES``.
+        python: The peers' interpreter, with subword in it.
+
+    Raises:
+        KeyError: The name is not known.
+        FileNotFoundError: It is of the shared data, and there is none.
+    """
+    if name in VOCABULARIES:
+        return build_vocabulary(name, python)
+    published, folder, shared = PUBLISHED[name], CACHE / "vocabularies", shared_folder()
+    json_file, model = folder / f"{name}.json", folder / f"{name}.model"
+    if not json_file.is_file():
+        if shared is None:
+            raise FileNotFoundError(f"{published.shared} is of the shared data; there is none")
+        print(f"unpacking vocabulary {name}", file=sys.stderr)
+        folder.mkdir(parents=True, exist_ok=True)
+        raw = unpacked(shared / published.shared)
+        if "model" in published.files:
+            model.write_bytes(raw)
+            partial = json_file.with_suffix(".partial")
+            command = [str(python), "-c", SUBWORD_CONVERTS, str(model), f"{partial}.json"]
+            subprocess.run(command, cwd=PROJECT, check=True)
+            Path(f"{partial}.json").replace(json_file)
+        else:
+            write_json(json_file, json.loads(raw) | {"truncation": None, "padding": None})
+    has_model = "model" in published.files
+    return VocabularyFiles(name, "", "", str(json_file), "", {}, str(model) if has_model else "")
