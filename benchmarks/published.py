@@ -1,8 +1,8 @@
 """Vocabularies that were published as files: WordPiece, Unigram and SentencePiece's BPE.
 
-A ``tokenizer.json`` is taken without its truncation and padding, which some libraries apply and
-others do not. A ``.model`` also becomes a ``tokenizer.json``, written by subword: libraries that
-read only that one take part, and their ids are compared with sentencepiece's of the original.
+A ``tokenizer.json`` is taken without its truncation, padding and template, which some libraries
+always apply. A SentencePiece BPE ``.model`` also becomes a ``tokenizer.json``: see
+``llama_json``.
 """
 
 import json
@@ -16,7 +16,7 @@ from benchmarks.vocabularies import VOCABULARIES, VocabularyFiles, build_vocabul
 
 __all__ = ["PUBLISHED", "VOCABULARY_NAMES", "Published", "files_of", "vocabulary_files"]
 
-SUBWORD_CONVERTS = "import subword, sys; subword.save(subword.load(sys.argv[1]), sys.argv[2])"
+LEFT_OUT = ("truncation", "padding", "post_processor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Published:
 PUBLISHED = {
     "bert_uncased": Published("vocab/bert_uncased/tokenizer.json.zst", ("tokenizer.json",)),
     "xlm_roberta": Published("vocab/xlm_roberta/tokenizer.json.zst", ("tokenizer.json",)),
-    "albert_sp": Published("vocab/albert_sp/spiece.model.zst", ("model", "tokenizer.json")),
+    "albert_sp": Published("vocab/albert_sp/spiece.model.zst", ("model",)),
     "mistral_v3": Published("vocab/mistral_v3/tokenizer.model.zst", ("model", "tokenizer.json")),
 }
 VOCABULARY_NAMES = (*VOCABULARIES, *PUBLISHED)
@@ -61,7 +61,7 @@ def vocabulary_files(name: str, python: Path) -> VocabularyFiles:
 
     Args:
         name: One of ``VOCABULARY_NAMES``.
-        python: The peers' interpreter, with subword in it.
+        python: The peers' interpreter, which converts and trains.
 
     Raises:
         KeyError: The name is not known.
@@ -71,19 +71,23 @@ def vocabulary_files(name: str, python: Path) -> VocabularyFiles:
         return build_vocabulary(name, python)
     published, folder, shared = PUBLISHED[name], CACHE / "vocabularies", shared_folder()
     json_file, model = folder / f"{name}.json", folder / f"{name}.model"
-    if not json_file.is_file():
+    has_model, has_json = ("model" in published.files, "tokenizer.json" in published.files)
+    if not all(file.is_file() for file in (model,) * has_model + (json_file,) * has_json):
         if shared is None:
             raise FileNotFoundError(f"{published.shared} is of the shared data; there is none")
         print(f"unpacking vocabulary {name}", file=sys.stderr)
         folder.mkdir(parents=True, exist_ok=True)
         raw = unpacked(shared / published.shared)
-        if "model" in published.files:
+        if has_model:
             model.write_bytes(raw)
+        if has_model and has_json:
             partial = json_file.with_suffix(".partial")
-            command = [str(python), "-c", SUBWORD_CONVERTS, str(model), f"{partial}.json"]
+            command = [str(python), "-m", "benchmarks.llama_json", str(model), str(partial)]
             subprocess.run(command, cwd=PROJECT, check=True)
-            Path(f"{partial}.json").replace(json_file)
-        else:
-            write_json(json_file, json.loads(raw) | {"truncation": None, "padding": None})
-    has_model = "model" in published.files
-    return VocabularyFiles(name, "", "", str(json_file), "", {}, str(model) if has_model else "")
+            partial.replace(json_file)
+        elif has_json:
+            write_json(json_file, json.loads(raw) | dict.fromkeys(LEFT_OUT))
+    paths = [
+        str(path) if there else "" for path, there in ((json_file, has_json), (model, has_model))
+    ]
+    return VocabularyFiles(name, "", "", paths[0], "", {}, paths[1])

@@ -334,11 +334,13 @@ Peers that take very long get the first 10 MB of a corpus: see the input column.
 
 The suites `encode-…` of other models than byte-level BPE and `drop-in` encode the documents of
 a corpus one by one; `drop-in` is code written for tiktoken, `encode` to a list, with the import
-changed. A `tokenizer.json` of a vocabulary published as a `.model` (albert_sp, mistral_v3) was
-written by subword. `files` is from a file of documents to ids. Vocabularies of other trainers
-than byte-level BPE differ by design, so there is no *equal*: the table gives how many of the
-first row's tokens are in each, and for Unigram the mean natural logarithm of the probability
-of a character of 500 kB that no trainer saw, all segmentations added (nearer to 0 is better).
+changed. A `tokenizer.json` is taken without its template; that of mistral_v3, published as a
+`.model`, is made as `transformers` makes Llama's. `files` is from a file of documents to ids.
+
+Vocabularies of other trainers than byte-level BPE differ by design, so there is no *equal*: the
+table gives how many of the first row's tokens are in each, and for Unigram the mean natural
+logarithm of the probability of a character of 500 kB that no trainer saw, all segmentations
+added (nearer to 0 is better).
 
 To repeat: `make bench`; `python -m benchmarks --help` says how to run a part of it.
 """
