@@ -1,6 +1,6 @@
 """How each library encodes a file of documents: imported only in the library's own process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,3 +89,25 @@ def gigatoken_files(files: VocabularyFiles, job: FilesJob) -> FilesEncoding:
         lambda: tokenizer.encode_files(source),
         lambda rows: awkward.to_numpy(awkward.flatten(rows)),
     )
+
+
+def datasets_map(files: VocabularyFiles, job: FilesJob) -> FilesEncoding:
+    import datasets
+    import tokenizers
+
+    datasets.disable_progress_bars()
+    tokenizer = tokenizers.Tokenizer.from_file(files.tokenizer_json)
+
+    def documents() -> Iterator[dict[str, str]]:
+        for text in Path(job.documents).read_bytes().decode().split(SEPARATOR):
+            yield {"text": text}
+
+    def encoded(batch: dict[str, list[str]]) -> dict[str, list[list[int]]]:
+        rows = tokenizer.encode_batch(batch["text"], add_special_tokens=False)
+        return {"ids": [row.ids for row in rows]}
+
+    def call() -> Any:
+        rows = datasets.Dataset.from_generator(documents, cache_dir=job.folder)
+        return rows.map(encoded, batched=True, remove_columns=["text"])
+
+    return FilesEncoding(call, lambda rows: [token_id for ids in rows["ids"] for token_id in ids])

@@ -34,6 +34,7 @@ from benchmarks.encoders import (
 from benchmarks.file_encoders import (
     FilesEncoding,
     FilesJob,
+    datasets_map,
     gigatoken_files,
     subword_in_memory,
     subword_shards,
@@ -153,6 +154,13 @@ PEERS: dict[str, Peer] = {
         encode_files=subword_in_memory,
         note="the same documents as `str` in memory, encoded by `encode_batch`; nothing is read "
         "or written",
+    ),
+    "datasets": Peer(
+        "datasets",
+        {},
+        encode_files=datasets_map,
+        note="`Dataset.from_generator` of the file's documents, then `map` with HF `tokenizers` "
+        "in batches of 1,000; both write Arrow files",
     ),
     "gigatoken": Peer(
         "gigatoken",

@@ -182,7 +182,8 @@ ROWS = (
         "files",
         ("english", "multilingual"),
         ("gpt2", "o200k"),
-        peers=("subword", "subword-memory", "gigatoken"),
+        peers=("subword", "subword-memory", "gigatoken", "datasets"),
+        slow=("datasets",),
         options={"n_threads": 1},
     ),
 )

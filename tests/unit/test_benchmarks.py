@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from benchmarks import corpora, runner, vocabularies, worker
 from benchmarks.corpora import first_bytes
+from benchmarks.environment import clean_message
+from benchmarks.llama_json import merges_of_pieces
 from benchmarks.peers import PEERS
 from benchmarks.piece_trainers import log_likelihood
 from benchmarks.published import files_of
@@ -196,13 +198,27 @@ def test_a_row_has_no_peer_that_can_do_none_of_it():
         ("subword", "gpt2", "tiktoken"),
         ("subword", "bert_uncased", "tokenizer.json"),
         ("subword", "albert_sp", "model"),
-        ("tokenizers", "albert_sp", "tokenizer.json"),
+        ("tokenizers", "albert_sp", ""),
+        ("tokenizers", "mistral_v3", "tokenizer.json"),
         ("sentencepiece", "mistral_v3", "model"),
         ("sentencepiece", "xlm_roberta", ""),
     ],
 )
 def test_a_peer_loads_the_file_it_is_best_at_of_those_there_are(peer, vocabulary, file):
     assert PEERS[peer].file_for(vocabulary) == file
+
+
+def test_merges_of_pieces_are_all_cuts_by_score_then_ids():
+    scores = {"a": -7.0, "b": -8.0, "ab": -2.0, "aab": -1.0, "aa": -5.0, "ac": -4.0}
+    merges = [("a", "ab"), ("aa", "b"), ("a", "b"), ("a", "a")]
+    assert merges_of_pieces(scores) == merges
+
+
+def test_a_complaint_is_the_exception_not_what_was_printed_after_it():
+    printed = "Traceback:\n  File x\nlib.OwnError: model is WordPiece\n\nLocation:\n    hf.rs:1\n"
+    assert clean_message(printed) == "lib.OwnError: model is WordPiece"
+    assert clean_message("ERROR: no version\n") == "ERROR: no version"
+    assert clean_message("") == "no message"
 
 
 def test_published_vocabularies_have_no_stand_in():
