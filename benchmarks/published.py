@@ -49,7 +49,7 @@ def files_of(name: str) -> tuple[str, ...]:
 
     Examples:
         >>> files_of("gpt2"), files_of("albert_sp")
-        (('tiktoken', 'tokenizer.json'), ('model', 'tokenizer.json'))
+        (('tiktoken', 'tokenizer.json'), ('model',))
     """
     if name in VOCABULARIES:
         return ("tiktoken", "tokenizer.json")
