@@ -7,5 +7,5 @@ Rooms, in the order of the work: ``corpora``, ``vocabularies`` and ``published``
 ``suites`` says what is measured, ``peers`` with ``encoders``, ``file_encoders``, ``trainers`` and
 ``piece_trainers`` how each library is called,
 ``environment`` installs them, ``worker`` measures one cell, ``runner`` starts the workers,
-``report`` writes the tables.
+``columns`` and ``report`` write the tables.
 """

@@ -205,7 +205,7 @@ def expand(
         rows: What to expand.
         suites: Names of suites to keep.
         corpora: Names of corpora to keep; a row without a corpus is always kept. A name that
-            no row has, such as ``english-10``, stands in for the row's corpora of that base.
+            no row of the suite has, such as ``english-1``, stands in for the corpora of that base.
         vocabularies: Names to keep; a row without a vocabulary is always kept.
         peers: Names to keep.
         quick: Take the first ``SLICE_MB`` of each corpus, and each group once.
@@ -214,7 +214,11 @@ def expand(
     for row in rows:
         if suites and row.suite not in suites:
             continue
-        for corpus, few in row_corpora(row, corpora, quick=quick):
+        others = {c for other in rows if other.suite == row.suite for c in other.corpora}
+        wanted = tuple(c for c in corpora if c in row.corpora or c not in others)
+        if corpora and not wanted and row.corpora != ("",):
+            continue
+        for corpus, few in row_corpora(row, wanted, quick=quick):
             for vocabulary in row.vocabularies:
                 if vocabularies and vocabulary and vocabulary not in vocabularies:
                     continue

@@ -162,6 +162,15 @@ def test_slow_peers_get_a_slice_with_the_reference_beside_them():
     assert "tokenizers" in quick[0].peers
 
 
+def test_a_corpus_of_another_row_does_not_stand_in():
+    def peers(corpus):
+        return [g.peers for g in expand(suites=("train-unigram",), corpora=(corpus,))]
+
+    assert peers("mixed-2") == [("sentencepiece", "tokenizers", "subword")]
+    assert peers("mixed-10") == [("sentencepiece", "subword")]
+    assert len(list(expand(suites=("encode",), corpora=("english-10",)))) == 3
+
+
 def test_without_shared_data_one_corpus_stands_in():
     groups = list(expand(stand_in_rows(ROWS, "stdlib")))
     assert {g.corpus for g in groups} == {"", "stdlib", "stdlib-10"}
