@@ -144,7 +144,7 @@ ROWS = (
         peers=UNIGRAM_TRAINERS,
         options={"vocab_size": 32_000, "n_threads": 1},
     ),
-    Row(  # HF's trainer takes more than ten minutes for 10 MB
+    Row(  # HF's trainer did not finish 10 MB in nine minutes
         "train-unigram",
         ("mixed-2",),
         peers=("sentencepiece", "tokenizers", "subword"),
