@@ -3,8 +3,9 @@
 ``python -m benchmarks`` builds the corpora, sets up an environment of pinned peers, runs every
 cell in a fresh process and writes ``results/*.json`` and the table made from them.
 
-Rooms, in the order of the work: ``corpora`` and ``vocabularies`` make the inputs, ``suites``
-says what is measured, ``peers`` with ``encoders`` and ``trainers`` how each library is called,
+Rooms, in the order of the work: ``corpora``, ``vocabularies`` and ``published`` make the inputs,
+``suites`` says what is measured, ``peers`` with ``encoders``, ``file_encoders``, ``trainers`` and
+``piece_trainers`` how each library is called,
 ``environment`` installs them, ``worker`` measures one cell, ``runner`` starts the workers,
-``report`` writes the tables.
+``columns`` and ``report`` write the tables.
 """

@@ -9,10 +9,10 @@ from rich.console import Console
 from benchmarks.corpora import STAND_IN, shared_folder
 from benchmarks.environment import prepare_environment
 from benchmarks.peers import PEERS
+from benchmarks.published import VOCABULARY_NAMES
 from benchmarks.report import RESULTS, read_groups, rich_tables, write_group, write_markdown
 from benchmarks.runner import Limits, measure_group
 from benchmarks.suites import ROWS, SUITES, Row, expand, stand_in_rows
-from benchmarks.vocabularies import VOCABULARIES
 
 stdout, stderr = Console(), Console(stderr=True)
 DEFAULTS = Limits()
@@ -25,7 +25,7 @@ def main(
         typer.Option(help="Such as english, or english-10 for its first 10 MB."),
     ] = None,
     vocabulary: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(VOCABULARIES)}.")
+        list[str] | None, typer.Option(help=f"One of {', '.join(VOCABULARY_NAMES)}.")
     ] = None,
     peer: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(PEERS)}.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = DEFAULTS.rounds,
@@ -38,6 +38,11 @@ def main(
     report: Annotated[bool, typer.Option("--report", help="Only write the page again.")] = False,
 ) -> None:
     """Measure subword and its peers; options that can be repeated select, none means all.
+
+    Suites: encode (a whole corpus in one call), encode-wordpiece, encode-unigram and
+    encode-sentencepiece-bpe (its documents one by one), drop-in (code for tiktoken), files (a
+    file to ids or shards), latency (short texts), load (vocabularies), train-bpe,
+    train-wordpiece and train-unigram.
 
     Figures of a part are put in the place of older ones of the same group. With ``--quick`` or
     another folder of results the page ``docs/performance.md`` is left as it is.
@@ -54,7 +59,7 @@ def main(
             rows,
             suites=known("suite", suite, SUITES),
             corpora=tuple(corpus or ()),
-            vocabularies=known("vocabulary", vocabulary, tuple(VOCABULARIES)),
+            vocabularies=known("vocabulary", vocabulary, VOCABULARY_NAMES),
             peers=known("peer", peer, tuple(PEERS)),
             quick=quick,
         )

@@ -27,6 +27,7 @@ __all__ = [
     "STAND_IN",
     "Corpus",
     "build_corpus",
+    "held_out",
     "shared_folder",
     "unpacked",
 ]
@@ -34,6 +35,7 @@ __all__ = [
 SEPARATOR = "<|endoftext|>"
 MEGABYTE = 1_000_000
 SHUFFLE_SEED = 20_240
+HELD_OUT = 500_000  # bytes at the end of a corpus that tell how likely a model makes new text
 ROOT = Path(__file__).resolve().parent
 PROJECT = ROOT.parent
 CACHE = ROOT / ".cache"
@@ -113,6 +115,30 @@ def build_corpus(name: str) -> Corpus:
         documents = first_bytes(documents, int(megabytes) * MEGABYTE)
     library = f"Python {platform.python_version()}'s standard library"
     return write_corpus(name, library if base == STAND_IN else "the shared data", documents)
+
+
+def held_out(name: str) -> Path | None:
+    """Give the end of the whole corpus that a slice is of, or None where there is no more of it.
+
+    Raises:
+        ValueError: The name is not known.
+        FileNotFoundError: The corpus is of the shared data, and there is none.
+    """
+    base, _, megabytes = name.partition("-")
+    if not megabytes:
+        return None
+    whole = build_corpus(base)
+    path = CACHE / "corpora" / f"{base}.held_out.txt"
+    if int(megabytes) * MEGABYTE + HELD_OUT > whole.n_bytes:
+        return None
+    if not path.is_file():
+        with whole.text.open("rb") as file:
+            file.seek(-HELD_OUT, os.SEEK_END)
+            text = file.read().decode(errors="ignore")  # the first character may be cut
+        partial = path.with_suffix(".partial")
+        partial.write_text(text, encoding="utf-8", newline="")
+        partial.replace(path)
+    return path
 
 
 def read_documents(base: str) -> list[str]:

@@ -50,20 +50,46 @@ def subword_json(files: VocabularyFiles) -> Encoder:
     return subword_encoder(subword.load(files.tokenizer_json))
 
 
-def tiktoken_ranks(files: VocabularyFiles) -> Encoder:
-    import tiktoken
+def subword_model(files: VocabularyFiles) -> Encoder:
+    import subword
+
+    return subword_encoder(subword.load(files.model))
+
+
+def tiktoken_encoding(encoding_class: Any, files: VocabularyFiles) -> Any:
     from tiktoken.load import load_tiktoken_bpe
 
-    encoding = tiktoken.Encoding(
+    return encoding_class(
         files.name,
         pat_str=files.pattern,
         mergeable_ranks=load_tiktoken_bpe(files.ranks),
         special_tokens=files.special_tokens,
     )
+
+
+def tiktoken_ranks(files: VocabularyFiles) -> Encoder:
+    import tiktoken
+
+    encoding = tiktoken_encoding(tiktoken.Encoding, files)
     return Encoder(
         lambda text: encoding.encode_to_numpy(text, disallowed_special=()),
         encoding.encode_ordinary,
     )
+
+
+def tiktoken_drop_in(files: VocabularyFiles) -> Encoder:
+    """Adapt the call that most code makes: special tokens in the text are refused."""
+    import tiktoken
+
+    encoding = tiktoken_encoding(tiktoken.Encoding, files)
+    return Encoder(encoding.encode, encoding.encode)
+
+
+def subword_drop_in(files: VocabularyFiles) -> Encoder:
+    from subword.compat.tiktoken import Encoding
+
+    encoding = tiktoken_encoding(Encoding, files)
+    return Encoder(encoding.encode, encoding.encode)
 
 
 def tokenizers_json(files: VocabularyFiles) -> Encoder:
@@ -98,6 +124,30 @@ def gigatoken_json(files: VocabularyFiles) -> Encoder:
     import gigatoken
 
     return gigatoken_encoder(gigatoken.Tokenizer(files.tokenizer_json))
+
+
+def gigatoken_model(files: VocabularyFiles) -> Encoder:
+    import gigatoken
+
+    return gigatoken_encoder(gigatoken.Tokenizer.from_sentencepiece(files.model))
+
+
+def sentencepiece_model(files: VocabularyFiles) -> Encoder:
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor(model_file=files.model)
+    return Encoder(processor.encode, processor.encode)
+
+
+def nanotoken_json(files: VocabularyFiles) -> Encoder:
+    import nanotoken
+
+    tokenizer = nanotoken.Tokenizer(files.tokenizer_json)
+
+    def ids(text: str) -> Any:
+        return tokenizer.encode(text, add_special_tokens=False)
+
+    return Encoder(ids, lambda text: ids(text).tolist())
 
 
 def flat_encoder(tokenizer: Any) -> Encoder:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ REQUIREMENTS = ROOT / "requirements.txt"
 # What the wheel is made of: it is built again when one of these changes.
 SOURCES = ("Cargo.toml", "Cargo.lock", "pyproject.toml", "rust", "python")
 MESSAGE_LENGTH = 160
+EXCEPTION = re.compile(r"[\w.]*(Error|Exception): ")  # what a library prints may follow it
 
 
 def prepare_environment() -> dict[str, str]:
@@ -90,9 +92,13 @@ def run(command: list[str]) -> str | None:
 
 
 def clean_message(stderr: str) -> str:
-    """Give the last line that says something, without this machine's folders, cut short."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    last = lines[-1] if lines else "no message"
+    """Give the exception, else the last line that says something, cut short.
+
+    This machine's folders are left out.
+    """
+    lines = [line.rstrip() for line in stderr.splitlines() if line.strip()]
+    last = lines[-1].strip() if lines else "no message"
+    last = next((line for line in reversed(lines) if EXCEPTION.match(line)), last)
     for folder in (CACHE, PROJECT, Path.home()):
         last = last.replace(str(folder), "…")
     return last if len(last) <= MESSAGE_LENGTH else f"{last[:MESSAGE_LENGTH]}…"

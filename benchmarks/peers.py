@@ -1,7 +1,12 @@
-"""The libraries that take part, as data: what each can load, encode and train."""
+"""The libraries that take part, as data: what each can load, encode and train.
+
+Of the fast libraries for other vocabularies than byte-level BPE, three are in no suite: iree
+gives other ids for ordinary words, kitoken takes minutes for Chinese, and tokie gives other ids
+for Unigram. Those that refuse a vocabulary are in its tables with what they say.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from benchmarks.encoders import (
@@ -9,17 +14,40 @@ from benchmarks.encoders import (
     fastokens_json,
     fastokens_ranks,
     gigatoken_json,
+    gigatoken_model,
     gigatoken_ranks,
+    nanotoken_json,
     quicktok_bundled,
+    sentencepiece_model,
     snaptokens_json,
     splintr_json,
     splintr_ranks,
+    subword_drop_in,
     subword_json,
+    subword_model,
     subword_ranks,
+    tiktoken_drop_in,
     tiktoken_ranks,
     tokenizers_json,
     tokie_json,
 )
+from benchmarks.file_encoders import (
+    FilesEncoding,
+    FilesJob,
+    datasets_map,
+    gigatoken_files,
+    subword_in_memory,
+    subword_shards,
+)
+from benchmarks.piece_trainers import (
+    PieceTraining,
+    sentencepiece_unigram,
+    subword_unigram,
+    subword_wordpiece,
+    tokenizers_unigram,
+    tokenizers_wordpiece,
+)
+from benchmarks.published import files_of
 from benchmarks.trainers import (
     Training,
     TrainingJob,
@@ -41,9 +69,12 @@ class Peer:
 
     Attributes:
         distribution: Its name on the package index.
-        load: Loads a ``.tiktoken`` or ``tokenizer.json`` file; keyed by ``file`` option.
-        encode_from: Which of the files the ``encode`` and ``latency`` suites load.
+        load: Loads a ``.tiktoken``, ``tokenizer.json`` or ``.model``; keyed by ``file`` option.
+        encode_from: Which of the files the encoding suites load where the vocabulary has it.
         train: Prepares a byte-level BPE training.
+        train_pieces: Prepares the other trainings; keyed by suite.
+        drop_in: Loads what is called as tiktoken's ``Encoding``.
+        encode_files: Prepares the encoding of a file of documents.
         compare: Trainers with the same word here see the same documents and break ties alike,
             so their merges must be equal.
         vocabularies: The ones it can load; None for all.
@@ -54,6 +85,9 @@ class Peer:
     load: dict[str, Callable[[VocabularyFiles], Encoder]]
     encode_from: str = ""
     train: Callable[[TrainingJob], Training] | None = None
+    train_pieces: dict[str, Callable[[TrainingJob], PieceTraining]] = field(default_factory=dict)
+    drop_in: Callable[[VocabularyFiles], Encoder] | None = None
+    encode_files: Callable[[VocabularyFiles, FilesJob], FilesEncoding] | None = None
     compare: str = ""
     vocabularies: tuple[str, ...] | None = None
     note: str = ""
@@ -65,36 +99,78 @@ class Peer:
 
     def supports(self, suite: str, vocabulary: str = "", file: str = "") -> bool:
         """Say whether the peer has a call for this cell."""
-        if suite.startswith("train"):
+        if suite == "train-bpe":
             return self.train is not None
+        if suite.startswith("train"):
+            return suite in self.train_pieces
+        if suite == "drop-in":
+            return self.drop_in is not None
+        if suite == "files":
+            return self.encode_files is not None
         known = self.vocabularies is None or vocabulary in self.vocabularies
-        return known and (file or self.encode_from) in self.load
+        return known and bool(self.file_for(vocabulary, file))
+
+    def file_for(self, vocabulary: str, file: str = "") -> str:
+        """Name the kind of file to load: the one asked for, or the one the peer is best at.
+
+        Returns:
+            ``"tiktoken"``, ``"tokenizer.json"`` or ``"model"``; nothing where there is none.
+        """
+        kinds = (file,) if file else (self.encode_from, "model", "tokenizer.json")
+        there = files_of(vocabulary)
+        return next((kind for kind in kinds if kind in self.load and kind in there), "")
 
 
 PEERS: dict[str, Peer] = {
-    "tiktoken": Peer("tiktoken", {"tiktoken": tiktoken_ranks}, "tiktoken"),
+    "tiktoken": Peer(
+        "tiktoken", {"tiktoken": tiktoken_ranks}, "tiktoken", drop_in=tiktoken_drop_in
+    ),
     "subword": Peer(
         "subword",
-        {"tiktoken": subword_ranks, "tokenizer.json": subword_json},
+        {"tiktoken": subword_ranks, "tokenizer.json": subword_json, "model": subword_model},
         "tiktoken",
         subword_train("greatest"),
-        "documents, greatest",
-        note='training with the default tie rule, `ties="greatest"`',
+        {
+            "train-wordpiece": subword_wordpiece("likelihood", "greatest"),
+            "train-unigram": subword_unigram,
+        },
+        subword_drop_in,
+        subword_shards,
+        compare="documents, greatest",
+        note='training with the default tie rule, `ties="greatest"`; WordPiece by '
+        '`score="likelihood"`; the `files` suite writes `npy` shards',
     ),
     "subword-hf": Peer(
         "subword",
         {},
         train=subword_train("hf"),
+        train_pieces={"train-wordpiece": subword_wordpiece("frequency", "hf")},
         compare="documents, hf",
-        note='training with `ties="hf"`',
+        note='training with `ties="hf"`, WordPiece by `score="frequency"`, which is what HF does',
+    ),
+    "subword-memory": Peer(
+        "subword",
+        {},
+        encode_files=subword_in_memory,
+        note="the same documents as `str` in memory, encoded by `encode_batch`; nothing is read "
+        "or written",
+    ),
+    "datasets": Peer(
+        "datasets",
+        {},
+        encode_files=datasets_map,
+        note="`Dataset.from_generator` of the file's documents, then `map` with HF `tokenizers` "
+        "in batches of 1,000; both write Arrow files",
     ),
     "gigatoken": Peer(
         "gigatoken",
-        {"tiktoken": gigatoken_ranks, "tokenizer.json": gigatoken_json},
+        {"tiktoken": gigatoken_ranks, "tokenizer.json": gigatoken_json, "model": gigatoken_model},
         "tiktoken",
         gigatoken_train,
-        "documents, hf",
-        note="training takes no number of threads; it is set by the environment",
+        encode_files=gigatoken_files,
+        compare="documents, hf",
+        note="training takes no number of threads; it is set by the environment. "
+        "`encode_files` gives the ids in memory and writes nothing",
     ),
     "fastokens": Peer(
         "fastokens",
@@ -105,6 +181,7 @@ PEERS: dict[str, Peer] = {
     "splintr": Peer(
         "splintr-rs", {"tiktoken": splintr_ranks, "tokenizer.json": splintr_json}, "tiktoken"
     ),
+    "nanotoken": Peer("nanotoken", {"tokenizer.json": nanotoken_json}, "tokenizer.json"),
     "quicktok": Peer(
         "quicktok-v1",
         {"tiktoken": quicktok_bundled},
@@ -123,7 +200,8 @@ PEERS: dict[str, Peer] = {
         {"tokenizer.json": tokenizers_json},
         "tokenizer.json",
         tokenizers_train(by_lines=False),
-        "documents, hf",
+        {"train-wordpiece": tokenizers_wordpiece, "train-unigram": tokenizers_unigram},
+        compare="documents, hf",
         note="encoding gives a list of ids inside an Encoding, not an array",
     ),
     "tokenizers-lines": Peer(
@@ -149,8 +227,11 @@ PEERS: dict[str, Peer] = {
     ),
     "sentencepiece": Peer(
         "sentencepiece",
-        {},
+        {"model": sentencepiece_model},
+        "model",
         train=sentencepiece_train,
-        note="another algorithm's BPE (characters with byte fallback): merges not compared",
+        train_pieces={"train-unigram": sentencepiece_unigram},
+        note="another algorithm's BPE (characters with byte fallback): merges not compared; "
+        "reads lines as documents; gives a list of ids",
     ),
 }

@@ -5,13 +5,13 @@ taken inside one group, whose cells took turns on one machine.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
+from benchmarks.columns import Column, Group, columns_of, equal, figure
 from benchmarks.corpora import PROJECT, ROOT
 from benchmarks.peers import PEERS
 
@@ -19,18 +19,6 @@ __all__ = ["RESULTS", "read_groups", "rich_tables", "write_group", "write_markdo
 
 RESULTS = ROOT / "results"
 MARKDOWN = PROJECT / "docs" / "performance.md"
-NONE = "–"
-
-Group = dict[str, Any]
-Cell = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a suite's table: its head, and a cell's value in its group."""
-
-    head: str
-    value: Callable[[Cell, Group], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +31,7 @@ class Section:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that the suite has."""
-        return COLUMNS[suite_kind(self.groups[0])]
+        return columns_of(self.groups[0])
 
     def rows(self) -> Iterable[list[str]]:
         """Give a row a cell, values as text; one without figures has only how it ended."""
@@ -63,155 +51,6 @@ class Section:
             for cell in group["cells"]:
                 if cell["status"] in {"failed", "timeout"}:
                     yield f"{cell['peer']}: {cell['status']}, {cell['message']}"
-
-
-def suite_kind(group: Group) -> str:
-    """Name the set of columns of a group: all trainings share one."""
-    suite: str = group["suite"]
-    return suite.partition("-")[0]
-
-
-# --- values ---------------------------------------------------------------------------------
-
-
-def figure(cell: Cell, phase: str, name: str) -> float | None:
-    """Give a median, or None where the cell or the phase has none."""
-    value: float | None = cell.get("median", {}).get(phase, {}).get(name)
-    return value
-
-
-def base_cell(group: Group) -> Cell | None:
-    """Give the cell that ratios are to: subword's, else the reference's."""
-    measured = [cell for cell in group["cells"] if cell.get("median")]
-    own = [cell for cell in measured if cell["peer"] == "subword"]
-    return next(iter(own or measured), None)
-
-
-def speed(phase: str) -> Callable[[Cell, Group], str]:
-    """Make a column of MB (10^6 bytes) per CPU second."""
-
-    def value(cell: Cell, group: Group) -> str:
-        cpu = figure(cell, phase, "cpu_s")
-        return f"{group['input']['n_bytes'] / 1e6 / cpu:.1f}" if cpu else NONE
-
-    return value
-
-
-def ratio(phase: str) -> Callable[[Cell, Group], str]:
-    """Make a column of CPU time over the base's."""
-
-    def value(cell: Cell, group: Group) -> str:
-        base = base_cell(group)
-        own, other = figure(cell, phase, "cpu_s"), base and figure(base, phase, "cpu_s")
-        return f"{own / other:.2f}×" if own and other else NONE
-
-    return value
-
-
-def scaled(phase: str, name: str, factor: float, digits: int) -> Callable[[Cell, Group], str]:
-    """Make a column of a median in another unit."""
-
-    def value(cell: Cell, _: Group) -> str:
-        number = figure(cell, phase, name)
-        return NONE if number is None else f"{number * factor:.{digits}f}"
-
-    return value
-
-
-def per_call(phase: str) -> Callable[[Cell, Group], str]:
-    """Make a column of microseconds of CPU per call."""
-
-    def value(cell: Cell, _: Group) -> str:
-        cpu = figure(cell, phase, "cpu_s")
-        return NONE if cpu is None else f"{cpu / cell['n_calls'] * 1e6:.2f}"
-
-    return value
-
-
-def megabytes_in(_: Cell, group: Group) -> str:
-    """Give the size of the input, in MB."""
-    n_bytes = group["input"].get("n_bytes")
-    return f"{n_bytes / 1e6:.0f}" if n_bytes else NONE
-
-
-def equal(cell: Cell, group: Group) -> str:
-    """Say whether ids or merges equal the reference's: the first cell comparable with it."""
-    if not cell.get("same_every_time", True):
-        return "**no: not the same every time**"
-    if "sha256" not in cell:
-        return NONE
-    alike = [
-        other
-        for other in group["cells"]
-        if other.get("sha256") and other["compare"] == cell["compare"]
-    ]
-    if suite_kind(group) != "train":
-        alike = [other for other in group["cells"] if other.get("sha256")]
-    if alike[0]["peer"] == cell["peer"]:
-        return "reference" if len(alike) > 1 else NONE
-    if alike[0]["sha256"] == cell["sha256"]:
-        return "yes"
-    return f"**no** ({cell['n_ids']:,} ids)" if "n_ids" in cell else "**no**"
-
-
-def runs(cell: Cell, _: Group) -> str:
-    """Give the number of runs, and say when a one-thread call used more than one core."""
-    wall, cpu = figure(cell, "cold", "wall_s"), figure(cell, "cold", "cpu_s")
-    busy = f" ({cpu / wall:.1f} cores)" if wall and cpu and cpu > 1.2 * wall else ""
-    return f"{len(cell['runs'])}{busy}"
-
-
-MEMORY = Column("memory growth, MB", scaled("cold", "rss_growth", 1e-6, 0))
-INPUT = Column("input, MB", megabytes_in)
-VERSION = Column("version", lambda cell, _: str(cell["version"]))
-RUNS = Column("runs", runs)
-COLUMNS: dict[str, tuple[Column, ...]] = {
-    "encode": (
-        INPUT,
-        Column("cold, MB per CPU s", speed("cold")),
-        Column("warm, MB per CPU s", speed("warm")),
-        Column("cold time, ratio", ratio("cold")),
-        Column("warm time, ratio", ratio("warm")),
-        Column("cold CPU, s", scaled("cold", "cpu_s", 1, 3)),
-        Column("cold wall, s", scaled("cold", "wall_s", 1, 3)),
-        MEMORY,
-        Column("ids equal", equal),
-        RUNS,
-        VERSION,
-    ),
-    "train": (
-        INPUT,
-        Column("MB per CPU s", speed("cold")),
-        Column("time, ratio", ratio("cold")),
-        Column("CPU, s", scaled("cold", "cpu_s", 1, 2)),
-        Column("wall, s", scaled("cold", "wall_s", 1, 2)),
-        MEMORY,
-        Column("merges", lambda cell, _: f"{cell['n_merges']:,}" if "n_merges" in cell else NONE),
-        Column("compared with", lambda cell, _: cell["compare"] or NONE),
-        Column("merges equal", equal),
-        RUNS,
-        VERSION,
-    ),
-    "latency": (
-        Column("first call, µs", scaled("first_call", "wall_s", 1e6, 0)),
-        Column("new texts, µs CPU", per_call("cold")),
-        Column("known texts, µs CPU", per_call("warm")),
-        Column("new, ratio", ratio("cold")),
-        Column("known, ratio", ratio("warm")),
-        Column("ids equal", equal),
-        RUNS,
-        VERSION,
-    ),
-    "load": (
-        Column("CPU, ms", scaled("cold", "cpu_s", 1e3, 1)),
-        Column("wall, ms", scaled("cold", "wall_s", 1e3, 1)),
-        Column("time, ratio", ratio("cold")),
-        MEMORY,
-        Column("ids equal", equal),
-        RUNS,
-        VERSION,
-    ),
-}
 
 
 # --- results --------------------------------------------------------------------------------
@@ -290,6 +129,16 @@ included in that. A *ratio* is CPU time over subword's in the same run (over the
 where subword has no figure): above 1, the peer is slower. *Ids equal* compares the SHA-256 of
 all ids with the reference's. Texts are given to each peer without special tokens in them.
 Peers that take very long get the first 10 MB of a corpus: see the input column.
+
+The suites `encode-…` of other models than byte-level BPE and `drop-in` encode the documents of
+a corpus one by one; `drop-in` is code written for tiktoken, `encode` to a list, with the import
+changed. A `tokenizer.json` is taken without its template; that of mistral_v3, published as a
+`.model`, is made as `transformers` makes Llama's. `files` is from a file of documents to ids.
+
+Vocabularies of other trainers than byte-level BPE differ by design, so there is no *equal*: the
+table gives how many of the first row's tokens are in each, and for Unigram the mean natural
+logarithm of the probability of a character of 500 kB that no trainer saw, all segmentations
+added (nearer to 0 is better).
 
 To repeat: `make bench`; `python -m benchmarks --help` says how to run a part of it.
 """

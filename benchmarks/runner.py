@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.corpora import PROJECT, Corpus, build_corpus
+from benchmarks.corpora import PROJECT, Corpus, build_corpus, held_out
 from benchmarks.environment import PYTHON, clean_message, machine, worker_environment
 from benchmarks.peers import PEERS
+from benchmarks.published import vocabulary_files
 from benchmarks.suites import Group
-from benchmarks.vocabularies import build_vocabulary
 
 __all__ = ["Limits", "measure_group"]
 
@@ -62,9 +62,11 @@ def measure_group(
     corpus = build_corpus(group.corpus) if group.corpus else None
     task: dict[str, Any] = {"suite": group.suite, "options": group.options}
     if group.vocabulary:
-        task["vocabulary"] = asdict(build_vocabulary(group.vocabulary, PYTHON))
+        task["vocabulary"] = asdict(vocabulary_files(group.vocabulary, PYTHON))
     if corpus is not None:
         task |= {"text": str(corpus.text), "documents": str(corpus.documents)}
+    if group.suite == "train-unigram":
+        task["held_out"] = str(held_out(group.corpus) or "")
     load_before = os.getloadavg()[0]
     cells = {peer: new_cell(peer, group, failures) for peer in group.peers}
     for turn in range(limits.rounds):
@@ -73,6 +75,7 @@ def measure_group(
             if wants_run(cells[peer], limits):
                 tell(f"{group.title}: {peer}, run {turn + 1}")
                 run_cell(cells[peer], {**task, "peer": peer}, limits.timeout)
+    compare_tokens(list(cells.values()))
     return {
         "suite": group.suite,
         "corpus": group.corpus,
@@ -153,6 +156,19 @@ def add_run(cell: Cell, stdout: str) -> None:
         cell["runs"].append(json.loads(lines[-1] if lines else ""))
     except ValueError:
         cell |= {"status": "failed", "message": "ended without an error and without figures"}
+
+
+def compare_tokens(cells: list[Cell]) -> None:
+    """Put the share of the reference's tokens that a cell has in the place of its tokens.
+
+    The reference is the first cell with tokens.
+    """
+    reference: set[str] = set()
+    for cell in cells:
+        own = [set(run.pop("tokens")) for run in cell["runs"] if "tokens" in run]
+        if own:
+            reference = reference or own[0]
+            cell["shared_tokens"] = len(reference & own[0]) / len(reference)
 
 
 def finished(cell: Cell) -> Cell:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.corpora import CACHE, PROJECT, STAND_IN, build_corpus, shared_folder, unpacked
 
-__all__ = ["VOCABULARIES", "VocabularyFiles", "build_vocabulary"]
+__all__ = ["VOCABULARIES", "VocabularyFiles", "build_vocabulary", "write_json"]
 
 # As tiktoken writes them (possessive quantifiers, fast in its engine), and as the
 # tokenizer.json files of the same models do; both describe the same language.
@@ -87,6 +87,7 @@ class VocabularyFiles:
         tokenizer_json: Path of the ``tokenizer.json``.
         pattern: The regular expression to give beside the rank file.
         special_tokens: Their ids by spelling.
+        model: Path of the sentencepiece ``.model``. A file that there is not is an empty path.
     """
 
     name: str
@@ -95,6 +96,7 @@ class VocabularyFiles:
     tokenizer_json: str
     pattern: str
     special_tokens: dict[str, int]
+    model: str = ""
 
 
 def build_vocabulary(name: str, python: Path) -> VocabularyFiles:

@@ -12,15 +12,19 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.corpora import CACHE
 from benchmarks.encoders import Encoder
+from benchmarks.file_encoders import FilesJob
 from benchmarks.peers import PEERS, Peer
-from benchmarks.trainers import Merges, TrainingJob
+from benchmarks.piece_trainers import log_likelihood
+from benchmarks.trainers import SEPARATOR, Merges, TrainingJob
 from benchmarks.vocabularies import VocabularyFiles
 
 __all__ = ["MEASUREMENTS", "main"]
@@ -38,6 +42,7 @@ class Task:
     options: dict[str, Any]
     text: str = ""
     documents: str = ""
+    held_out: str = ""
     vocabulary: dict[str, Any] | None = None
 
     @property
@@ -85,7 +90,8 @@ def measured(call: Callable[[], Any]) -> tuple[Any, Result]:
 
 def load_encoder(peer: Peer, task: Task) -> Encoder:
     """Load the vocabulary from the file the suite names, or the one the peer is best at."""
-    return peer.load[task.options.get("file", peer.encode_from)](task.files)
+    file = peer.file_for(task.files.name, task.options.get("file", ""))
+    return peer.load[file](task.files)
 
 
 def measure_encode(peer: Peer, task: Task) -> Result:
@@ -104,6 +110,62 @@ def measure_encode(peer: Peer, task: Task) -> Result:
         "sha256": digest,
         "warm_equal": again == (n_ids, digest),
     }
+
+
+def measure_documents(peer: Peer, task: Task) -> Result:
+    """Encode the documents of a corpus one by one, then once more."""
+    return documents_encoded(load_encoder(peer, task), task)
+
+
+def measure_drop_in(peer: Peer, task: Task) -> Result:
+    """Encode the documents of a corpus one by one to lists, as code for tiktoken does."""
+    if peer.drop_in is None:
+        raise ValueError(f"{task.peer} is called in no other library's way")
+    return documents_encoded(peer.drop_in(task.files), task)
+
+
+def documents_encoded(encoder: Encoder, task: Task) -> Result:
+    """Measure ``to_array`` over the documents."""
+    texts = Path(task.documents).read_bytes().decode().split(SEPARATOR)
+
+    def digest(rows: list[Any]) -> tuple[int, str]:
+        import numpy
+
+        return ids_digest(
+            numpy.concatenate([numpy.asarray(encoder.to_ids(r), "<u4") for r in rows])
+        )
+
+    cold_ids, cold = measured(lambda: [encoder.to_array(text) for text in texts])
+    n_ids, sha256 = digest(cold_ids)
+    del cold_ids
+    warm_ids, warm = measured(lambda: [encoder.to_array(text) for text in texts])
+    return {
+        "cold": cold,
+        "warm": warm,
+        "n_ids": n_ids,
+        "sha256": sha256,
+        "warm_equal": digest(warm_ids) == (n_ids, sha256),
+    }
+
+
+def measure_files(peer: Peer, task: Task) -> Result:
+    """Encode a file of documents, the vocabulary loaded before."""
+    if peer.encode_files is None:
+        raise ValueError(f"{task.peer} encodes no files")
+    read_through(task.documents)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        job = FilesJob(task.documents, folder, task.options["n_threads"])
+        encoding = peer.encode_files(task.files, job)
+        result, cold = measured(encoding.call)
+        n_ids, digest = ids_digest(encoding.to_ids(result))
+    return {"cold": cold, "n_ids": n_ids, "sha256": digest}
+
+
+def read_through(path: str) -> None:
+    """Read a file, so that the page cache has it."""
+    with Path(path).open("rb") as file:
+        while file.read(1 << 20):
+            pass
 
 
 def ids_digest(ids: Any) -> tuple[int, str]:
@@ -145,7 +207,8 @@ def measure_load(peer: Peer, task: Task) -> Result:
     """Load a vocabulary, the library's import done before."""
     __import__(MODULES.get(peer.distribution, peer.distribution))
     files = task.files
-    Path(files.ranks).read_bytes(), Path(files.tokenizer_json).read_bytes()
+    for path in filter(None, (files.ranks, files.tokenizer_json, files.model)):
+        read_through(path)
     encoder, cold = measured(lambda: load_encoder(peer, task))
     n_ids, digest = ids_digest(encoder.to_list(LOADED_TEXT))
     return {"cold": cold, "n_ids": n_ids, "sha256": digest}
@@ -159,13 +222,7 @@ def measure_train(peer: Peer, task: Task) -> Result:
     """Train once; merges are hashed in the order of their ranks."""
     if peer.train is None:
         raise ValueError(f"{task.peer} has no training")
-    job = TrainingJob(
-        task.documents, task.text, task.options["vocab_size"], task.options["n_threads"]
-    )
-    for path in {job.documents, job.text}:  # every trainer finds its input in the page cache
-        with Path(path).open("rb") as file:
-            while file.read(1 << 20):
-                pass
+    job = training_job(task)
     training = peer.train(job)
     result, cold = measured(training.call)
     merges = training.merges(result)
@@ -174,6 +231,28 @@ def measure_train(peer: Peer, task: Task) -> Result:
     n_compared = job.vocab_size - 257  # what 256 bytes and one special token leave
     digest = merges_digest(merges[:n_compared])
     return {"cold": cold, "n_merges": len(merges), "sha256": digest}
+
+
+def training_job(task: Task) -> TrainingJob:
+    """Give what a trainer is asked for, its input in the page cache."""
+    for path in {task.documents, task.text}:
+        read_through(path)
+    options = task.options
+    return TrainingJob(task.documents, task.text, options["vocab_size"], options["n_threads"])
+
+
+def measure_train_pieces(peer: Peer, task: Task) -> Result:
+    """Train once; the tokens go to the runner, which compares them."""
+    training = peer.train_pieces[task.suite](training_job(task))
+    result, cold = measured(training.call)
+    scores = training.tokens(result)
+    tokens = sorted(scores)
+    digest = hashlib.sha256("\n".join(tokens).encode()).hexdigest()
+    made: Result = {"cold": cold, "n_tokens": len(tokens), "tokens": tokens, "sha256": digest}
+    if task.held_out:
+        text = Path(task.held_out).read_bytes().decode()
+        made["log_likelihood"] = log_likelihood(scores, text)
+    return made
 
 
 def merges_digest(merges: Merges) -> str:
@@ -187,10 +266,17 @@ def merges_digest(merges: Merges) -> str:
 
 
 MEASUREMENTS: dict[str, Callable[[Peer, Task], Result]] = {
+    "drop-in": measure_drop_in,
     "encode": measure_encode,
+    "encode-sentencepiece-bpe": measure_documents,
+    "encode-unigram": measure_documents,
+    "encode-wordpiece": measure_documents,
+    "files": measure_files,
     "latency": measure_latency,
     "load": measure_load,
     "train-bpe": measure_train,
+    "train-unigram": measure_train_pieces,
+    "train-wordpiece": measure_train_pieces,
 }
 
 

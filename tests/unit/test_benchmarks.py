@@ -1,12 +1,18 @@
 """The benchmark's own machinery, without the peers: what ends badly is shown, not hidden."""
 
 import json
+import math
 import stat
 from pathlib import Path
 
 import pytest
-from benchmarks import runner, vocabularies
+from benchmarks import corpora, runner, vocabularies, worker
 from benchmarks.corpora import first_bytes
+from benchmarks.environment import clean_message
+from benchmarks.llama_json import merges_of_pieces
+from benchmarks.peers import PEERS
+from benchmarks.piece_trainers import log_likelihood
+from benchmarks.published import files_of
 from benchmarks.report import read_groups, rich_tables, write_group, write_markdown
 from benchmarks.suites import ROWS, expand, stand_in_rows
 from rich.table import Table
@@ -156,6 +162,15 @@ def test_slow_peers_get_a_slice_with_the_reference_beside_them():
     assert "tokenizers" in quick[0].peers
 
 
+def test_a_corpus_of_another_row_does_not_stand_in():
+    def peers(corpus):
+        return [g.peers for g in expand(suites=("train-unigram",), corpora=(corpus,))]
+
+    assert peers("mixed-2") == [("sentencepiece", "tokenizers", "subword")]
+    assert peers("mixed-10") == [("sentencepiece", "subword")]
+    assert len(list(expand(suites=("encode",), corpora=("english-10",)))) == 3
+
+
 def test_without_shared_data_one_corpus_stands_in():
     groups = list(expand(stand_in_rows(ROWS, "stdlib")))
     assert {g.corpus for g in groups} == {"", "stdlib", "stdlib-10"}
@@ -165,3 +180,95 @@ def test_without_shared_data_one_corpus_stands_in():
 def test_a_slice_ends_at_a_character():
     assert first_bytes(["aé", "漢字", "z"], 5) == ["aé", ""]
     assert first_bytes(["aé", "漢字", "z"], 6) == ["aé", "漢"]
+
+
+def test_every_row_can_be_run():
+    for part in expand():
+        assert part.suite in worker.MEASUREMENTS
+        assert set(part.peers) <= PEERS.keys()
+        assert not part.vocabulary or files_of(part.vocabulary)
+        file = str(part.options.get("file", ""))
+        able = [p for p in part.peers if PEERS[p].supports(part.suite, part.vocabulary, file)]
+        assert "subword" in able, part.title
+        assert len(able) > 1, part.title
+
+
+def test_a_row_has_no_peer_that_can_do_none_of_it():
+    for row in ROWS:
+        file = str(row.options.get("file", ""))
+        for peer in row.peers:
+            kinds = [PEERS[peer].supports(row.suite, name, file) for name in row.vocabularies]
+            assert any(kinds) or row.suite == "load", (row.suite, peer)
+
+
+@pytest.mark.parametrize(
+    ("peer", "vocabulary", "file"),
+    [
+        ("subword", "gpt2", "tiktoken"),
+        ("subword", "bert_uncased", "tokenizer.json"),
+        ("subword", "albert_sp", "model"),
+        ("tokenizers", "albert_sp", ""),
+        ("tokenizers", "mistral_v3", "tokenizer.json"),
+        ("sentencepiece", "mistral_v3", "model"),
+        ("sentencepiece", "xlm_roberta", ""),
+    ],
+)
+def test_a_peer_loads_the_file_it_is_best_at_of_those_there_are(peer, vocabulary, file):
+    assert PEERS[peer].file_for(vocabulary) == file
+
+
+def test_merges_of_pieces_are_all_cuts_by_score_then_ids():
+    scores = {"a": -7.0, "b": -8.0, "ab": -2.0, "aab": -1.0, "aa": -5.0, "ac": -4.0}
+    merges = [("a", "ab"), ("aa", "b"), ("a", "b"), ("a", "a")]
+    assert merges_of_pieces(scores) == merges
+
+
+def test_a_complaint_is_the_exception_not_what_was_printed_after_it():
+    printed = "Traceback:\n  File x\nlib.OwnError: model is WordPiece\n\nLocation:\n    hf.rs:1\n"
+    assert clean_message(printed) == "lib.OwnError: model is WordPiece"
+    assert clean_message("ERROR: no version\n") == "ERROR: no version"
+    assert clean_message("") == "no message"
+
+
+def test_published_vocabularies_have_no_stand_in():
+    suites = {g.suite for g in expand(stand_in_rows(ROWS, "stdlib"))}
+    assert {"train-wordpiece", "train-unigram", "drop-in", "files"} <= suites
+    assert not any(name.startswith("encode-") for name in suites)
+
+
+def test_trained_vocabularies_are_described_not_called_wrong(tmp_path):
+    cells = []
+    for peer, tokens in (("tokenizers", "abcd"), ("subword-hf", "abcd"), ("subword", "abef")):
+        phase = {"wall_s": 1.0, "cpu_s": 1.0, "rss_growth": 1}
+        run = {"cold": phase, "n_tokens": 4, "tokens": list(tokens), "sha256": tokens}
+        run |= {"version": "1.0", "log_likelihood": -2.5}
+        cells.append({"peer": peer, "compare": "", "status": "ok", "runs": [run, dict(run)]})
+    runner.compare_tokens([failed("gigabpe", "failed", "no"), *cells])
+    done = [runner.finished(c) for c in cells]
+    assert not any("tokens" in run for c in done for run in c["runs"])
+    assert [c["shared_tokens"] for c in done] == [1.0, 1.0, 0.5]
+    trained = group(*done) | {"suite": "train-unigram", "vocabulary": ""}
+    write_markdown([trained], tmp_path / "p")
+    assert "| 4 | reference | -2.5000 |" in lines_with(tmp_path / "p", "| tokenizers")[0]
+    assert "| 4 | 100.0% |" in lines_with(tmp_path / "p", "| subword-hf")[0]
+    assert "| 4 | 50.0% |" in lines_with(tmp_path / "p", "| subword |")[0]
+
+
+def test_likelihood_adds_all_segmentations_and_makes_unknown_characters_dear():
+    pieces = {" ": math.log(0.25), "a": math.log(0.25), " a": math.log(0.5)}
+    assert log_likelihood(pieces, "a") == pytest.approx(math.log(0.25 * 0.25 + 0.5) / 2)
+    unknown = math.log(0.25) + math.log(0.25) - 10
+    assert log_likelihood(pieces, "\n\nz ") == pytest.approx(unknown / 2)
+    assert log_likelihood(pieces, "z" * 10_000) < log_likelihood(pieces, "a" * 10_000) < 0
+
+
+def test_a_slice_is_held_against_the_end_of_its_corpus(monkeypatch, tmp_path):
+    monkeypatch.setattr(corpora, "CACHE", tmp_path)
+    monkeypatch.setattr(corpora, "HELD_OUT", 7)
+    monkeypatch.setattr(corpora, "MEGABYTE", 10)
+    monkeypatch.setattr(corpora, "read_documents", lambda _: ["a" * 8, "漢字漢字"])
+    path = corpora.held_out("stdlib-1")
+    assert path is not None
+    assert path.read_text(encoding="utf-8") == "漢字"
+    assert corpora.held_out("stdlib-2") is None
+    assert corpora.held_out("stdlib") is None
