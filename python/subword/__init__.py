@@ -81,6 +81,8 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats import load, save
+from subword.formats.conversion import ConversionReport
+from subword.formats.convert import convert
 from subword.mixtures import MergeSummary, merge_tables, mix
 from subword.named import (
     BPETokenizer,
@@ -111,6 +113,7 @@ __all__ = [
     "CharacterTokenizer",
     "ChatTemplateError",
     "Compression",
+    "ConversionReport",
     "CorpusError",
     "CountOverflowError",
     "CountSummary",
@@ -147,6 +150,7 @@ __all__ = [
     "VocabularyError",
     "WordPieceTokenizer",
     "WordTokenizer",
+    "convert",
     "count",
     "count_to_parquet",
     "errors",

@@ -10,6 +10,7 @@ import typer
 
 import subword
 from subword.cli import (
+    convert,
     count,
     decode,
     download,
@@ -58,6 +59,7 @@ app.command("encode")(guarded(encode.run))
 app.command("decode")(guarded(decode.run))
 app.command("tokenize")(guarded(tokenize.run))
 app.command("inspect")(guarded(inspect.run))
+app.command("convert")(guarded(convert.run))
 app.command("truncate")(guarded(truncate.run))
 app.command("download")(guarded(download.run))
 app.add_typer(trace.app, name="trace")
