@@ -72,7 +72,7 @@ _MAX_TOKENS: Final = 200
 
 
 def check_texts(special_tokens: Iterable[str]) -> list[str]:
-    """Give ``ADVERSARIAL_TEXTS``, and texts that spell special tokens.
+    r"""Give ``ADVERSARIAL_TEXTS``, and texts that spell special tokens.
 
     Each token stands alone, between words, doubled, and without its last character.
 

@@ -75,7 +75,10 @@ def convert(
     texts = _texts(tokenizer, check)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / (target.name or "made")
-        written = _write(tokenizer, made, to_format, allow_different=allow_different)
+        try:
+            written = _write(tokenizer, made, to_format, allow_different=allow_different)
+        except FormatError as error:
+            raise FormatError(str(error).replace(str(made), fspath(dst))) from error
         outside = _outside(written, to_format)
         again = load(made, to_format, **outside)
         library = _library(to_format, made, written)
@@ -301,4 +304,3 @@ def _cut(value: list[TokenId] | str) -> tuple[TokenId, ...] | str:
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:300]
-
