@@ -51,7 +51,8 @@ ADVERSARIAL_TEXTS: Final = (
     "\U0001f1e9\U0001f1ea\U0001f1ef \u2764\ufe0f 1\ufe0f\u20e3 \U0001f3f4\U000e0067\U000e0062",
     "\x00 nul \x00\x00 \x01\x02\x07\x08\x1b[0m \x7f\x80\x9f",
     "\ufffd replaced \ufffe \uffff \U0010ffff \ue000 \U000f0000",
-    "!!!???...,,,;;;::: \u00a1\u00bf \u2026 \u201cq\u201d \u00abg\u00bb \u3010x\u3011 \u2581 \u2581a",
+    "!!!???...,,,;;;::: \u00a1\u00bf \u2026 \u201cq\u201d \u00abg\u00bb \u3010x\u3011"
+    " \u2581 \u2581a",
     "$\u20ac\u00a3\u00a5 +\u2212\u00d7\u00f7=\u2260 \u2200x\u2208\u211d \u00ae\u2122 ^~`|",
     "camelCase snake_case SCREAMING_CASE kebab-case XMLHttpRequest iPhone",
     "\u0120byte \u010anames \u00c4\u0142 ##piece @@ </w> a@@ b",
@@ -63,7 +64,8 @@ ADVERSARIAL_TEXTS: Final = (
     "1" * 200 + "!" * 200,
     "-=" * 60 + "\t" * 60 + "\xa0" * 60,
     "x" + "\u0301" * 80,
-    "The quick brown fox jumps over the lazy dog. \u00bfQu\u00e9 tal?\nZ\u00fcrich, \u0141\u00f3d\u017a. ",
+    "The quick brown fox jumps over the lazy dog. "
+    "\u00bfQu\u00e9 tal?\nZ\u00fcrich, \u0141\u00f3d\u017a. ",
 )
 """The texts, the empty one among them."""
 
@@ -80,8 +82,8 @@ def check_texts(special_tokens: Iterable[str]) -> list[str]:
         special_tokens: The reserved strings; the first two hundred are taken.
 
     Examples:
-        >>> check_texts(["<end>"])[-2:]
-        ['a<end>b <end> <end><end>\\n<end>', '<end']
+        >>> check_texts(["<end>"])[-3:]
+        ['<end>', 'a<end>b <end> <end><end>\\n<end>', '<end']
     """
     tokens = [token for token, _ in zip(special_tokens, range(_MAX_TOKENS), strict=False)]
     spelt = []
