@@ -74,7 +74,7 @@ _MAX_TOKENS: Final = 200
 
 
 def check_texts(special_tokens: Iterable[str]) -> list[str]:
-    r"""Give ``ADVERSARIAL_TEXTS``, and texts that spell special tokens.
+    """Give ``ADVERSARIAL_TEXTS``, and texts that spell special tokens.
 
     Each token stands alone, between words, doubled, and without its last character.
 
@@ -82,8 +82,8 @@ def check_texts(special_tokens: Iterable[str]) -> list[str]:
         special_tokens: The reserved strings; the first two hundred are taken.
 
     Examples:
-        >>> check_texts(["<end>"])[-3:]
-        ['<end>', 'a<end>b <end> <end><end>\\n<end>', '<end']
+        >>> check_texts(["<end>"])[-1]
+        '<end'
     """
     tokens = [token for token, _ in zip(special_tokens, range(_MAX_TOKENS), strict=False)]
     spelt = []
