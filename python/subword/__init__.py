@@ -48,6 +48,8 @@ cli               the command line, one module a subcommand
 from importlib.metadata import version as _version
 
 from subword import errors, shards, trace
+from subword.compat.hf import from_hf, to_hf
+from subword.compat.tiktoken import from_tiktoken
 from subword.compression import Compression
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
@@ -154,11 +156,14 @@ __all__ = [
     "count",
     "count_to_parquet",
     "errors",
+    "from_hf",
+    "from_tiktoken",
     "load",
     "merge_tables",
     "mix",
     "save",
     "shards",
+    "to_hf",
     "tokenize",
     "trace",
     "train_bpe",
