@@ -114,6 +114,8 @@ class Tokenizer:
             ArgumentError: A truncation that cannot be done, or a pair that no template joins.
             SubwordError: As ``subword.Tokenizer.encode``.
         """
+        if sequence is None:
+            raise TypeError("sequence is None; expected a text")
         (row,) = self._rows([(sequence, pair)], is_pretokenized, add_special_tokens)
         return row
 
@@ -161,6 +163,8 @@ class Tokenizer:
         if truncation is not None:
             n_added = sum(part.token is not None for part in parts) if adds else 0
             first, second = both_truncated(first, second, truncation, n_added)
+        if second is None and self._vocabulary.trim is None and not self._tokenizer.template.single:
+            return first  # HF without a post-processor numbers no texts
         texts, special = (first, second), self._tokenizer.special_tokens
         rows = []
         for part in parts:
@@ -309,7 +313,7 @@ class Tokenizer:
             step = {
                 "type": "ByteLevel",
                 "add_prefix_space": trim.add_prefix_space,
-                "trim_offsets": True,
+                "trim_offsets": trim.trims,
                 "use_regex": True,
             }
             own = root["post_processor"]
@@ -361,12 +365,11 @@ def to_hf(tokenizer: SubwordTokenizer) -> Any:
 
 
 def _trim_of(found: Mapping[str, Any] | None) -> Trim | None:
-    """Tell whether a post-processor leaves spaces out of offsets."""
-    if not found:
-        return None
-    for step in found.get("processors", [found]):
-        if step["type"] in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True):
-            return Trim(step.get("add_prefix_space", True))
+    """Give the post-processor that leaves spaces out of offsets, where there is one."""
+    steps = [] if not found else found.get("processors", [found])
+    for step in steps:
+        if step["type"] in ("ByteLevel", "RobertaProcessing"):
+            return Trim(step.get("add_prefix_space", True), step.get("trim_offsets", True))
     return None
 
 

@@ -39,6 +39,7 @@ class Encoding:
     sequence_ids: list[int | None] = field(default_factory=list)
     overflowing: list["Encoding"] = field(default_factory=list)
     _places: list[Place] = field(default_factory=list)
+    _sequences: frozenset[int] = frozenset()
 
     @classmethod
     def of_text(cls, text: EncodedText) -> "Encoding":
@@ -97,7 +98,7 @@ class Encoding:
     @property
     def n_sequences(self) -> int:
         """How many texts there are."""
-        return max(1, len({number for number in self.sequence_ids if number is not None}))
+        return max(1, len(self._sequences))
 
     def token_to_sequence(self, token_index: int) -> int | None:
         """Give the text of a token."""
@@ -154,6 +155,7 @@ class Encoding:
             self.sequence_ids[at],
             [],
             places,
+            self._sequences,
         )
 
     def numbered(self, sequence: int, type_id: int) -> "Encoding":
@@ -168,15 +170,19 @@ class Encoding:
             [sequence] * n,
             rest,
             self._places,
+            frozenset([sequence]),
         )
 
     def followed(self, other: "Encoding") -> "Encoding":
-        """Give both rows as one; each part that was cut off of one is joined with the other's."""
+        """Give both rows as one; each part that was cut off of one is joined with the other's.
+
+        As in HF, a part that is joined has parts of its own: those of what it was joined with.
+        """
         rest = []
         for part in self.overflowing:
-            rest.append(part.followed(other._alone()))
+            rest.append(part.followed(other))
             rest += [part.followed(part_2) for part_2 in other.overflowing]
-        rest += [self._alone().followed(part_2) for part_2 in other.overflowing]
+        rest += [self.followed(part_2) for part_2 in other.overflowing]
         return Encoding(
             self.ids + other.ids,
             self.type_ids + other.type_ids,
@@ -185,6 +191,7 @@ class Encoding:
             self.sequence_ids + other.sequence_ids,
             rest,
             self._places + other._places,
+            self._sequences | other._sequences,
         )
 
     def _alone(self) -> "Encoding":
@@ -291,6 +298,9 @@ def _filled(row: Encoding, n: int, padding: Padding) -> Encoding:
     if len(row) < n:
         count = n - len(row)
         fill = Encoding.of_tokens(padding.token, padding.pad_id, padding.type_id, count, seen=0)
+        if not row._sequences:
+            # A row that no post-processor numbered is of one text, whatever fills it up.
+            fill.sequence_ids = [0] * count
         row = row.followed(fill) if padding.side == "right" else fill.followed(row)
     elif rest:
         row = row.part(0, len(row))

@@ -21,13 +21,15 @@ __all__ = ["EncodedText", "Trim", "Vocabulary"]
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """How the spaces of a token are left out of its offsets.
+    """The post-processor ``ByteLevel``: whether offsets leave the spaces of a token out.
 
     Attributes:
         add_prefix_space: Whether the first space of a text is one that was added.
+        trims: Whether they do.
     """
 
     add_prefix_space: bool
+    trims: bool = True
 
 
 class Vocabulary:
@@ -109,7 +111,9 @@ class EncodedText:
     def offsets(self, at: int, *, is_first: bool) -> Span:
         """Give the span of an id, its spaces left out where the file asks for that."""
         span, trim = self.spans[at], self._vocabulary.trim
-        return span if trim is None else _trimmed(self.tokens[at], span, trim, is_first=is_first)
+        if trim is None or not trim.trims:
+            return span
+        return _trimmed(self.tokens[at], span, trim, is_first=is_first)
 
     @cached_property
     def tokens(self) -> list[str]:

@@ -279,6 +279,11 @@ def _settings(model: Model) -> dict[str, object] | None:
 def _vocab(tokenizer: Tokenizer) -> dict[str, TokenId]:
     """Give the entries of the vocabulary of a model that is not of bytes; see ``spellings``."""
     model, special = tokenizer.model, tokenizer.special_tokens
+    if isinstance(model, CharacterBpe) and model.byte_level:
+        raise FormatError(
+            "tokenizer.json cannot hold byte-level BPE with a suffix or prefix, as CLIP's; write "
+            "CLIP's own file instead"
+        )
     vocab = {token.decode(): token_id for token_id, token in model.vocab.items()}
     absent = {text: token_id for text, token_id in special.items() if text not in vocab}
     is_next = list(absent.values()) == list(range(len(vocab), len(vocab) + len(absent)))
