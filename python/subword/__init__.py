@@ -39,6 +39,7 @@ tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
+compat            stand-ins for other libraries' classes
 downloads         corpora of a course, fetched and checked
 trace             every algorithm step by step, for people
 playground        a page that shows what tokenizers do

@@ -246,10 +246,13 @@ def test_pairs_are_cut_alike_or_refused_by_both(both, strategy, stride, max_leng
     theirs, ours = both
     n_equal = 0
     for pair in PAIRS:
+        refusal = None
         try:
             expected = shown(theirs.encode(*pair))
         except BaseException as error:  # noqa: BLE001 - its panics are no Exception
-            assert "stride" in str(error) or "too short" in str(error)
+            refusal = str(error)
+        if refusal is not None:
+            assert "stride" in refusal or "too short" in refusal
             with pytest.raises(ArgumentError):
                 ours.encode(*pair)
             continue

@@ -10,13 +10,13 @@ processors/template.rs.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from subword.compat.hf_encoding import Encoding, both_truncated, joined, padded
-from subword.compat.hf_texts import EncodedText, Trim, Vocabulary
+from subword.compat.hf_texts import EncodedText, Trim, Vocabulary, trim_of
 from subword.errors import ArgumentError
 from subword.formats import load
 from subword.formats.atomic import write_atomically
@@ -86,7 +86,7 @@ class Tokenizer:
     @classmethod
     def _from_bytes(cls, data: bytes, name: str) -> "Tokenizer":
         made = cls.__new__(cls)
-        made._made(from_json(data, name), _trim_of(json.loads(data).get("post_processor")))
+        made._made(from_json(data, name), trim_of(json.loads(data).get("post_processor")))
         return made
 
     @property
@@ -362,15 +362,6 @@ def to_hf(tokenizer: SubwordTokenizer) -> Any:
         FormatError: As ``subword.save`` to a ``tokenizer.json``.
     """
     return require_extra("tokenizers", "hf").Tokenizer.from_str(to_json(tokenizer))
-
-
-def _trim_of(found: Mapping[str, Any] | None) -> Trim | None:
-    """Give the post-processor that leaves spaces out of offsets, where there is one."""
-    steps = [] if not found else found.get("processors", [found])
-    for step in steps:
-        if step["type"] in ("ByteLevel", "RobertaProcessing"):
-            return Trim(step.get("add_prefix_space", True), step.get("trim_offsets", True))
-    return None
 
 
 def _as_pair(item: Any, is_cut: bool) -> tuple[Input, Input | None]:

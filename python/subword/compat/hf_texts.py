@@ -4,9 +4,10 @@ Source: huggingface/tokenizers 0.23.3, tokenizers/src/tokenizer/pre_tokenizer.rs
 pre_tokenizers/byte_level.rs (``process_offsets``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from subword import _core
 from subword.byte_characters import BYTE_CHARACTERS
@@ -16,7 +17,7 @@ from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 from subword.types import Span, TokenId
 
-__all__ = ["EncodedText", "Trim", "Vocabulary"]
+__all__ = ["EncodedText", "Trim", "Vocabulary", "trim_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,15 @@ class Trim:
 
     add_prefix_space: bool
     trims: bool = True
+
+
+def trim_of(found: Mapping[str, Any] | None) -> Trim | None:
+    """Give the post-processor that leaves spaces out of offsets, where there is one."""
+    steps = [] if not found else found.get("processors", [found])
+    for step in steps:
+        if step["type"] in ("ByteLevel", "RobertaProcessing"):
+            return Trim(step.get("add_prefix_space", True), step.get("trim_offsets", True))
+    return None
 
 
 class Vocabulary:

@@ -26,7 +26,7 @@ from subword.formats.json_file import read_bytes
 from subword.hub import hugging_face_folder
 from subword.tokenizer import Tokenizer
 
-__all__ = ["FORMATS", "format_of_name", "load", "save"]
+__all__ = ["FORMATS", "format_of_file", "format_of_name", "load", "save"]
 
 FORMATS: Final[dict[str, ModuleType]] = {
     "tokenizer_json": tokenizer_json,
@@ -96,7 +96,7 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
         if kind == "hf" and name:
             source = hugging_face_folder(name)
     if format is None:
-        format = _told_by_folder(source) if source.is_dir() else _told_by_file(source)  # noqa: A001
+        format = format_of_file(source)  # noqa: A001
     folder = source if source.is_dir() else None
     if folder is not None and format in _FILES:
         source /= _FILES[format]
@@ -133,6 +133,16 @@ def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = N
     if format is None:
         format = format_of_name(target)  # noqa: A001
     _module(format).write(tokenizer, target)
+
+
+def format_of_file(path: Path) -> str:
+    """Give the format that ``load`` takes a file or folder for.
+
+    Raises:
+        FormatError: It cannot be told.
+        SourceError: The file cannot be read.
+    """
+    return _told_by_folder(path) if path.is_dir() else _told_by_file(path)
 
 
 def format_of_name(path: Path) -> str:
