@@ -11,6 +11,7 @@ from subword.cli import app
 from subword.formats.facts import facts, oddities
 from subword.models import Bpe, Piece, Unigram, WordPiece
 from subword.normalizers import Bert
+from subword.patterns import resolve_pattern
 from subword.special_tokens import TokenFlags
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -28,17 +29,19 @@ def test_every_oddity_is_found_where_it_is() -> None:
     # 300 is made by no merge; "a b" (301) is cut by the pattern.
     vocab |= {260: b"ab", 300: b"xyz", 261: b" b", 301: b"a b"}
     ids = {token: at for at, token in vocab.items()}
-    merges = [(ids[b"a"], ids[b"b"]), (ids[b" "], ids[b"b"]), (ids[b"a"], ids[b"b"])]
-    merges.append((ids[b"a"], ids[b" b"]))
+    merges = [(ids[b"a"], ids[b"b"]), (ids[b" "], ids[b"b"]), (ids[b"a"], ids[b" b"])]
+    # The token aaa is made in two ways.
+    vocab |= {262: b"aa", 263: b"aaa"}
+    merges += [(ids[b"a"], ids[b"a"]), (262, ids[b"a"]), (ids[b"a"], 262)]
     tok = subword.Tokenizer(
         Bpe(vocab, merges), {"<end>": 302}, subword.BPETokenizer(BYTES, []).pattern
     )
     found = oddities(tok)
     assert found["unreachable"] == {"n": 2, "first": [300, 301]}
-    assert found["duplicate_merges"] == {"n": 1, "first": [2]}
+    assert found["duplicate_merges"] == {"n": 1, "first": [5]}
     assert found["missing_bytes"] == {"n": 2, "first": [7, 9]}
-    assert found["gaps"]["first"] == [7, 9, *range(256, 260), *range(262, 276)]
-    assert found["gaps"]["n"] == 2 + 4 + 38
+    assert found["gaps"]["first"] == [7, 9, *range(256, 260), *range(264, 278)]
+    assert found["gaps"]["n"] == 2 + 4 + 36
     assert found["not_utf8"] == NOT_UTF8
 
 

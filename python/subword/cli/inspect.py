@@ -58,7 +58,7 @@ def run(
     pattern: LoadPatternOption = None,
     special_token: AddedTokensOption = None,
 ) -> None:
-    """Show what a tokenizer is and what is odd about it; on a text, bytes per token, MB/s and the tokens."""
+    """Show what a tokenizer is and what is odd; on a text, bytes per token, MB/s and tokens."""
     if text is not None and source is not None:
         raise ArgumentError("both --text and a file are given; give one of them")
     tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)

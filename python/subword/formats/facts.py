@@ -1,6 +1,5 @@
 """What a tokenizer is, and what is odd about it."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -64,23 +63,25 @@ def oddities(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
         Of ``unreachable``, ids of tokens whose own text does not encode to them: with byte-level
         BPE in the whole tokenizer, else in the model alone, where special tokens, pieces that are
         not ordinary, and what WordPiece has inside words are left out. Of ``duplicate_merges``,
-        ranks of pairs that an earlier merge has. Of ``missing_bytes``, bytes that no token of
+        ranks of merges that make what an earlier one makes of other parts. Of ``missing_bytes``, bytes that no token of
         byte-level BPE is. Of ``gaps``, ids below the vocabulary's size without a token. Of
         ``not_utf8``, ids of tokens that are no whole characters. Kinds that are not there are
         left out.
 
     Examples:
-        >>> model = Bpe({0: b"a", 1: b"b", 3: b"ab"}, [(0, 1), (0, 1)])
+        >>> model = Bpe({0: b"a", 1: b"aa", 3: b"aaa"}, [(0, 0), (0, 1), (1, 0)])
         >>> found = oddities(Tokenizer(model))
         >>> found["duplicate_merges"], found["gaps"], found["missing_bytes"]["n"]
-        ({'n': 1, 'first': [1]}, {'n': 1, 'first': [2]}, 254)
+        ({'n': 1, 'first': [2]}, {'n': 1, 'first': [2]}, 255)
     """
     model = tokenizer.model
     if isinstance(model.vocab, AllCharacters):
         return {}
     found: dict[str, list[int]] = {"unreachable": _unreachable(tokenizer)}
     if isinstance(model, Bpe | CharacterBpe):
-        found["duplicate_merges"] = _duplicates(model.merges)
+        found["duplicate_merges"] = _duplicates(
+            tokenizer.merges, getattr(model, "continuing_subword_prefix", "")
+        )
     if isinstance(model, Bpe):
         single = {token[0] for token in model.vocab.values() if len(token) == 1}
         found["missing_bytes"] = [byte for byte in range(256) if byte not in single]
@@ -142,13 +143,14 @@ def _ids(tokenizer: Tokenizer, text: bytes) -> list[TokenId] | None:
         return None
 
 
-def _duplicates(merges: Iterable[tuple[int, int]]) -> list[int]:
-    seen: Counter[tuple[int, int]] = Counter()
+def _duplicates(merges: Iterable[tuple[bytes, bytes]], prefix: str) -> list[int]:
+    seen: set[bytes] = set()
     ranks = []
-    for rank, pair in enumerate(merges):
-        if seen[pair]:
+    for rank, (left, right) in enumerate(merges):
+        token = left + right.removeprefix(prefix.encode())
+        if token in seen:
             ranks.append(rank)
-        seen[pair] += 1
+        seen.add(token)
     return ranks
 
 
