@@ -11,7 +11,6 @@ from subword.cli import app
 from subword.formats.facts import facts, oddities
 from subword.models import Bpe, Piece, Unigram, WordPiece
 from subword.normalizers import Bert
-from subword.patterns import resolve_pattern
 from subword.special_tokens import TokenFlags
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
