@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # The pinned peers are oracles of tests/peers; a machine that cannot have them skips those.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv build demo test lint format bench check-shards pictures chromium clean
+.PHONY: help venv build demo test lint format bench check-shards check-formats pictures chromium clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ format: build ## write what lint checks
 
 check-shards: build ## read shards with the library of each format, in environments of their own
 	$(BIN)/python tests/check_shards.py
+
+check-formats: $(VENV)/.peers ## convert real vocabularies to every format; compare ids on 10 MB
+	$(BIN)/python tests/check_formats.py
 
 bench: build ## measure against the peers (see docs/performance.md)
 	$(BIN)/python -m benchmarks

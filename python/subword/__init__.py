@@ -39,6 +39,7 @@ tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
 named             tokenizers by the names they have in courses
+compat            stand-ins for other libraries' classes
 downloads         corpora of a course, fetched and checked
 trace             every algorithm step by step, for people
 playground        a page that shows what tokenizers do
@@ -48,6 +49,8 @@ cli               the command line, one module a subcommand
 from importlib.metadata import version as _version
 
 from subword import errors, shards, trace
+from subword.compat.hf import from_hf, to_hf
+from subword.compat.tiktoken import from_tiktoken
 from subword.compression import Compression
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
@@ -81,6 +84,8 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats import load, save
+from subword.formats.conversion import ConversionReport
+from subword.formats.convert import convert
 from subword.mixtures import MergeSummary, merge_tables, mix
 from subword.named import (
     BPETokenizer,
@@ -111,6 +116,7 @@ __all__ = [
     "CharacterTokenizer",
     "ChatTemplateError",
     "Compression",
+    "ConversionReport",
     "CorpusError",
     "CountOverflowError",
     "CountSummary",
@@ -147,14 +153,18 @@ __all__ = [
     "VocabularyError",
     "WordPieceTokenizer",
     "WordTokenizer",
+    "convert",
     "count",
     "count_to_parquet",
     "errors",
+    "from_hf",
+    "from_tiktoken",
     "load",
     "merge_tables",
     "mix",
     "save",
     "shards",
+    "to_hf",
     "tokenize",
     "trace",
     "train_bpe",

@@ -11,6 +11,7 @@ import typer
 import subword
 from subword.cli import (
     compare,
+    convert,
     count,
     decode,
     download,
@@ -60,6 +61,7 @@ app.command("decode")(guarded(decode.run))
 app.command("tokenize")(guarded(tokenize.run))
 app.command("inspect")(guarded(inspect.run))
 app.command("compare")(guarded(compare.run))
+app.command("convert")(guarded(convert.run))
 app.command("truncate")(guarded(truncate.run))
 app.command("download")(guarded(download.run))
 app.add_typer(trace.app, name="trace")

@@ -31,6 +31,7 @@ __all__ = [
     "exact",
     "files",
     "is_stdin",
+    "load_options",
     "load_tokenizer",
     "one_or_many",
 ]
@@ -142,12 +143,17 @@ def load_tokenizer(
     Raises:
         SubwordError: As ``subword.load``.
     """
+    return load(path, format_, **load_options(pattern, special_tokens))
+
+
+def load_options(pattern: list[str] | None, special_tokens: list[str] | None) -> dict[str, object]:
+    """Give what a tokenizer's file does not say, as ``subword.load`` takes it."""
     options: dict[str, object] = {}
     if pattern:
         options["pattern"] = one_or_many(pattern)
     if special_tokens:
         options["special_tokens"] = special_tokens
-    return load(str(path), format_, **options)
+    return options
 
 
 def one_or_many(pattern: list[str] | None) -> str | list[str] | None:

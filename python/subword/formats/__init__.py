@@ -26,7 +26,7 @@ from subword.formats.json_file import read_bytes
 from subword.hub import hugging_face_folder
 from subword.tokenizer import Tokenizer
 
-__all__ = ["FORMATS", "load", "save"]
+__all__ = ["FORMATS", "format_of_file", "format_of_name", "load", "save"]
 
 FORMATS: Final[dict[str, ModuleType]] = {
     "tokenizer_json": tokenizer_json,
@@ -62,6 +62,7 @@ _NAMES: Final = {
     "tekken.json": "tekken",
     "bpe_simple_vocab_16e6.txt.gz": "clip",
 }
+_WRITTEN_NAMES: Final = ("vocab.txt", "tekken.json", "bpe_simple_vocab_16e6.txt.gz")
 _FILES: Final = {"tokenizer_json": "tokenizer.json", "bert_vocab": "vocab.txt"}
 
 
@@ -95,7 +96,7 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
         if kind == "hf" and name:
             source = hugging_face_folder(name)
     if format is None:
-        format = _told_by_folder(source) if source.is_dir() else _told_by_file(source)  # noqa: A001
+        format = format_of_file(source)  # noqa: A001
     folder = source if source.is_dir() else None
     if folder is not None and format in _FILES:
         source /= _FILES[format]
@@ -130,22 +131,31 @@ def save(tokenizer: Tokenizer, path: str | PathLike[str], format: str | None = N
     """
     target = Path(path)
     if format is None:
-        format = _told_by_name(target)  # noqa: A001
+        format = format_of_name(target)  # noqa: A001
     _module(format).write(tokenizer, target)
 
 
-def _module(format: str) -> ModuleType:  # noqa: A002
-    if format not in FORMATS:
-        raise FormatError(f"format is {format!r:.40}; expected one of {', '.join(FORMATS)}")
-    return FORMATS[format]
+def format_of_file(path: Path) -> str:
+    """Give the format that ``load`` takes a file or folder for.
+
+    Raises:
+        FormatError: It cannot be told.
+        SourceError: The file cannot be read.
+    """
+    return _told_by_folder(path) if path.is_dir() else _told_by_file(path)
 
 
-def _told_by_name(path: Path) -> str:
+def format_of_name(path: Path) -> str:
+    """Give the format that ``save`` writes by default at a path.
+
+    Raises:
+        FormatError: The name tells none.
+    """
     if path.is_dir():
         return "vocab_merges"
     suffix = path.suffix.lower()
-    if path.name == "vocab.txt":
-        return "bert_vocab"
+    if path.name in _WRITTEN_NAMES:
+        return _NAMES[path.name]
     if suffix == ".json":
         if path.name.endswith("vocab.json"):
             raise FormatError(
@@ -161,6 +171,12 @@ def _told_by_name(path: Path) -> str:
             f".model or .vocab, an existing folder, or pass format= one of {', '.join(FORMATS)}"
         )
     return _SUFFIXES[suffix]
+
+
+def _module(format: str) -> ModuleType:  # noqa: A002
+    if format not in FORMATS:
+        raise FormatError(f"format is {format!r:.40}; expected one of {', '.join(FORMATS)}")
+    return FORMATS[format]
 
 
 def _told_by_folder(folder: Path) -> str:

@@ -47,7 +47,7 @@ from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["from_json", "read", "to_json", "write"]
+__all__ = ["from_json", "read", "to_json", "vocabulary_of", "write"]
 
 _ROOT: Final = {
     "version",
@@ -111,6 +111,17 @@ def from_json(text: str | bytes, name: str = "tokenizer.json") -> Tokenizer:
 def to_json(tokenizer: Tokenizer) -> str:
     """Give the text of a ``tokenizer.json``. Raises as ``write``."""
     return b"".join(_lines(tokenizer)).decode()
+
+
+def vocabulary_of(tokenizer: Tokenizer) -> dict[str, TokenId]:
+    """Give the id of each token as a ``tokenizer.json`` spells it, added ones among them.
+
+    Raises:
+        FormatError: As ``write``.
+    """
+    model = tokenizer.model
+    vocab = spellings(tokenizer, model) if isinstance(model, Bpe) else _vocab(tokenizer)
+    return {**vocab, **tokenizer.special_tokens}
 
 
 def _parsed(data: bytes, name: str) -> tuple[dict[str, Any], Spelt]:
@@ -268,6 +279,11 @@ def _settings(model: Model) -> dict[str, object] | None:
 def _vocab(tokenizer: Tokenizer) -> dict[str, TokenId]:
     """Give the entries of the vocabulary of a model that is not of bytes; see ``spellings``."""
     model, special = tokenizer.model, tokenizer.special_tokens
+    if isinstance(model, CharacterBpe) and model.byte_level:
+        raise FormatError(
+            "tokenizer.json cannot hold byte-level BPE with a suffix or prefix, as CLIP's; write "
+            "CLIP's own file instead"
+        )
     vocab = {token.decode(): token_id for token_id, token in model.vocab.items()}
     absent = {text: token_id for text, token_id in special.items() if text not in vocab}
     is_next = list(absent.values()) == list(range(len(vocab), len(vocab) + len(absent)))
