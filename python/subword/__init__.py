@@ -38,6 +38,7 @@ engines           where counting and tokenizing run: here, or on a Ray cluster
 tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
+vocabulary        tokenizers extended, merged and pruned, with a certificate; rows for new ids
 named             tokenizers by the names they have in courses
 downloads         corpora of a course, fetched and checked
 trace             every algorithm step by step, for people
@@ -55,6 +56,7 @@ from subword.display import ShownTokens
 from subword.errors import (
     ArgumentError,
     BadRecordsWarning,
+    BrokenLawError,
     ChatTemplateError,
     CorpusError,
     CountOverflowError,
@@ -100,14 +102,21 @@ from subword.training.bpe import train_bpe
 from subword.training.unigram import train_unigram
 from subword.training.wordpiece import train_wordpiece
 from subword.types import Encoding, Ragged
+from subword.vocabulary.adapted import Adapted
+from subword.vocabulary.certificate import Certificate
+from subword.vocabulary.extend import extend
+from subword.vocabulary.id_map import IdMap
 
 __version__ = _version("subword")
 
 __all__ = [
+    "Adapted",
     "ArgumentError",
     "BPETokenizer",
     "BadRecordsWarning",
+    "BrokenLawError",
     "ByteTokenizer",
+    "Certificate",
     "CharacterTokenizer",
     "ChatTemplateError",
     "Compression",
@@ -119,6 +128,7 @@ __all__ = [
     "Encoding",
     "EngineError",
     "FormatError",
+    "IdMap",
     "MergeSummary",
     "MissingExtraError",
     "PatternError",
@@ -150,6 +160,7 @@ __all__ = [
     "count",
     "count_to_parquet",
     "errors",
+    "extend",
     "load",
     "merge_tables",
     "mix",
