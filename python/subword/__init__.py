@@ -106,6 +106,7 @@ from subword.vocabulary.adapted import Adapted
 from subword.vocabulary.certificate import Certificate
 from subword.vocabulary.extend import extend
 from subword.vocabulary.id_map import IdMap
+from subword.vocabulary.prune import prune
 
 __version__ = _version("subword")
 
@@ -164,6 +165,7 @@ __all__ = [
     "load",
     "merge_tables",
     "mix",
+    "prune",
     "save",
     "shards",
     "tokenize",

@@ -99,7 +99,9 @@ def _ids_law(
         and (after.get(new_id) != token or (new_id != at and not moves))
     ]
     special = [
-        text for text, at in old.special_tokens.items() if new.special_tokens[text] != old_to_new[at]
+        text
+        for text, at in old.special_tokens.items()
+        if new.special_tokens[text] != old_to_new[at]
     ]
     if wrong or special:
         what = f"id {wrong[0]}" if wrong else f"special token {special[0]!r:.40}"
@@ -117,8 +119,10 @@ def _coarsening_law(old: Tokenizer, new: Tokenizer, comparisons: list[Comparison
         return _broken("coarsening", f"{n_torn:,} of {n:,} texts are cut where they were not")
     seen = f"{n:,} texts looked at, {n_changed:,} with tokens joined, none cut anew"
     rule = _coarsening_rule(old, new)
-    return Law("coarsening", "proved", f"{rule}; {seen}") if rule else Law(
-        "coarsening", "checked", seen
+    return (
+        Law("coarsening", "proved", f"{rule}; {seen}")
+        if rule
+        else Law("coarsening", "checked", seen)
     )
 
 

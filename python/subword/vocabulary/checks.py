@@ -302,7 +302,9 @@ def broken_round_trips(old: Tokenizer, new: Tokenizer) -> list[TextLike]:
     """Give the hostile texts that decode to something else than they did before."""
     names = tuple(f"x{name}y" for name in new.special_tokens)[:100]
     return [
-        text for text in (*HOSTILE_TEXTS, *names) if _there_and_back(old, text) != _there_and_back(new, text)
+        text
+        for text in (*HOSTILE_TEXTS, *names)
+        if _there_and_back(old, text) != _there_and_back(new, text)
     ]
 
 

@@ -1,7 +1,7 @@
 """Learn merges that go on from what a tokenizer already does.
 
 Source: Sennrich, Haddow and Birch 2016, algorithm 1, started from the tokens of an old tokenizer
-in place of characters, as in Purason et al. 2025, "Teaching Old Tokenizers New Words", section 3.
+in place of characters, as in Purason et al. 2025, "Teaching Old Tokenizers New Words".
 """
 
 import heapq

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from subword.counts import PretokenCounts
 from subword.errors import (
     ArgumentError,
-    CountsError,
     EmptyCorpusError,
     StoppedEarlyWarning,
     VocabSizeError,
@@ -23,6 +22,7 @@ from subword.vocabulary.certificate import check_allowed
 from subword.vocabulary.certify import certified
 from subword.vocabulary.checks import Texts, model_alone
 from subword.vocabulary.continued_bpe import NewMerge, continue_merges, pairs_of
+from subword.vocabulary.fitting import fitting_counts
 from subword.vocabulary.given_tokens import checked_tokens, merges_of_tokens
 from subword.vocabulary.pieces import extended_pieces
 
@@ -82,20 +82,21 @@ def extend(
         VocabSizeError: ``first_id`` is one of the old ids.
         BrokenLawError: A law of the certificate does not hold.
 
-    Source: Purason et al. 2025, "Teaching Old Tokenizers New Words", section 3.
+    Source: Purason et al. 2025, "Teaching Old Tokenizers New Words: Efficient Tokenizer
+    Adaptation for Pre-trained Models" (continued BPE training).
 
     Examples:
         >>> from subword import train_bpe
         >>> tok = train_bpe({"low": 5, "lower": 2}, 258, pattern="gpt2")
         >>> new = extend(tok, {"slow": 3, "slower": 2}, 2)
         >>> new.tokenizer.merges[2:], new.tokenizer.token_id("slow")
-        ([(b's', b'low'), (b'e', b'r')], 258)
+        ([(b's', b'low'), (b'slow', b'e')], 258)
         >>> new.id_map.pieces[258] == tuple(tok.encode("slow"))
         True
     """
     allowed = check_allowed(allow)
     _check_arguments(tokenizer, n_tokens, tokens, counts, first_id)
-    table = None if counts is None else _fitting(counts, tokenizer)
+    table = None if counts is None else fitting_counts(counts, tokenizer)
     if isinstance(tokenizer.model, Pieces):
         if tokens is not None or unchanged_on is not None:
             raise ArgumentError("tokens and unchanged_on need byte-level BPE; learn from counts")
@@ -107,7 +108,7 @@ def extend(
     else:
         start = tokenizer.vocab_size if first_id is None else first_id
         options = _Options(start, min_frequency, max_token_length)
-        kept = None if unchanged_on is None else _fitting(unchanged_on, tokenizer)
+        kept = None if unchanged_on is None else fitting_counts(unchanged_on, tokenizer)
         merges = _merges(tokenizer, table, n_tokens, tokens, kept, options)
         new = _with_merges(tokenizer, merges, start)
     wanted = n_tokens or 0
@@ -161,24 +162,6 @@ def _check_arguments(
         )
 
 
-def _fitting(
-    counts: PretokenCounts | Mapping[str, int] | Mapping[bytes, int], tokenizer: Tokenizer
-) -> PretokenCounts:
-    """Give counts whose pre-tokens are what the tokenizer's model sees.
-
-    Raises:
-        CountsError: They were made with another pattern.
-    """
-    if not isinstance(counts, PretokenCounts):
-        return PretokenCounts.from_mapping(counts, pattern=tokenizer.pattern or "none")
-    if isinstance(tokenizer.model, Bpe) and counts.pattern != tokenizer.pattern:
-        raise CountsError(
-            f"the counts were made with the pattern {counts.pattern!r:.60}, but the tokenizer "
-            f"splits with {tokenizer.pattern!r:.60}; count again with pattern=tok.pattern"
-        )
-    return counts
-
-
 def _merges(
     tokenizer: Tokenizer,
     counts: PretokenCounts | None,
@@ -209,9 +192,7 @@ def _merges(
     )
 
 
-def _encoded(
-    tokenizer: Tokenizer, counts: PretokenCounts
-) -> tuple[Ragged, npt.NDArray[np.uint64]]:
+def _encoded(tokenizer: Tokenizer, counts: PretokenCounts) -> tuple[Ragged, npt.NDArray[np.uint64]]:
     """Encode the pre-tokens that can stand in a text as they are.
 
     One that holds a special token is cut there; one that the normalizer changes never reaches

@@ -149,18 +149,18 @@ def _missing_characters(
     return chosen
 
 
-def _mergeable(
-    encoded: Ragged, tokenizer: Tokenizer
-) -> tuple[Ragged, npt.NDArray[np.int64]]:
+def _mergeable(encoded: Ragged, tokenizer: Tokenizer) -> tuple[Ragged, npt.NDArray[np.int64]]:
     """Cut the ids at all that are no normal pieces; give the word that each part is of too."""
     model = tokenizer.model
     pieces = model.pieces if isinstance(model, Pieces) else ()
     normal = np.array([piece.kind == "normal" for piece in pieces], bool)[encoded.ids]
     word = np.repeat(np.arange(len(encoded), dtype=np.int64), np.diff(encoded.bounds))[normal]
     gap = np.cumsum(~normal)[normal]
-    starts = np.flatnonzero(
-        np.concatenate([[True], (word[1:] != word[:-1]) | (gap[1:] != gap[:-1])])
-    ) if len(word) else np.zeros(0, np.int64)
+    starts = (
+        np.flatnonzero(np.concatenate([[True], (word[1:] != word[:-1]) | (gap[1:] != gap[:-1])]))
+        if len(word)
+        else np.zeros(0, np.int64)
+    )
     ids = encoded.ids[normal]
     return Ragged(ids, np.append(starts, len(ids))), word[starts]
 
@@ -174,11 +174,7 @@ def _reached(
         alone = model_alone(with_pieces(tokenizer, texts))
         first = len(alone.model.vocab) - len(texts)
         found = alone.encode_batch(texts)
-        kept = [
-            text
-            for at, text in enumerate(texts)
-            if found[at].tolist() == [first + at]
-        ]
+        kept = [text for at, text in enumerate(texts) if found[at].tolist() == [first + at]]
         if len(kept) == len(texts):
             return kept
         texts = kept
