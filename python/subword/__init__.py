@@ -104,6 +104,7 @@ from subword.training.wordpiece import train_wordpiece
 from subword.types import Encoding, Ragged
 from subword.vocabulary.adapted import Adapted
 from subword.vocabulary.certificate import Certificate
+from subword.vocabulary.embeddings import EmbeddingSummary, init_embeddings
 from subword.vocabulary.extend import extend
 from subword.vocabulary.id_map import IdMap
 from subword.vocabulary.prune import prune
@@ -125,6 +126,7 @@ __all__ = [
     "CountOverflowError",
     "CountSummary",
     "CountsError",
+    "EmbeddingSummary",
     "EmptyCorpusError",
     "Encoding",
     "EngineError",
@@ -162,6 +164,7 @@ __all__ = [
     "count_to_parquet",
     "errors",
     "extend",
+    "init_embeddings",
     "load",
     "merge_tables",
     "mix",
