@@ -107,6 +107,7 @@ from subword.vocabulary.certificate import Certificate
 from subword.vocabulary.embeddings import EmbeddingSummary, init_embeddings
 from subword.vocabulary.extend import extend
 from subword.vocabulary.id_map import IdMap
+from subword.vocabulary.merging import merge
 from subword.vocabulary.prune import prune
 
 __version__ = _version("subword")
@@ -166,6 +167,7 @@ __all__ = [
     "extend",
     "init_embeddings",
     "load",
+    "merge",
     "merge_tables",
     "mix",
     "prune",

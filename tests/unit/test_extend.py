@@ -1,5 +1,6 @@
 """New tokens: old ids and merges stay, encodings only get coarser, each new token is reached."""
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -75,7 +76,7 @@ def plain_merges(words: dict[tuple[int, ...], int], tokens: dict[int, bytes], n:
     while len(made) < n:
         pairs: Counter[tuple[int, int]] = Counter()
         for word, count in words.items():
-            for pair in zip(word, word[1:], strict=False):
+            for pair in itertools.pairwise(word):
                 pairs[pair] += count
         known = set(tokens.values())
         open_ = {p: c for p, c in pairs.items() if tokens[p[0]] + tokens[p[1]] not in known}
@@ -193,7 +194,7 @@ def test_tokens_that_the_normalizer_changes_are_refused():
 
 def test_counts_of_another_pattern_are_refused():
     counts = subword.PretokenCounts.from_mapping(NEW, pattern="cl100k")
-    with pytest.raises(errors.CountsError, match="count again with pattern=tok.pattern"):
+    with pytest.raises(errors.CountsError, match="count again with"):
         subword.extend(trained(OLD, 3), counts, 2)
 
 

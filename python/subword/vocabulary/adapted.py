@@ -22,11 +22,13 @@ class Adapted:
         tokenizer: The new tokenizer.
         id_map: Old ids to new ones, and the old pieces of new tokens.
         certificate: What changed and which laws hold.
+        left_out: Tokens of the other tokenizer of a ``merge`` that no text could give here.
     """
 
     tokenizer: Tokenizer
     id_map: IdMap
     certificate: Certificate
+    left_out: tuple[bytes, ...] = ()
 
     def save(self, folder: str | PathLike[str], name: str = "tokenizer.json") -> None:
         """Write the tokenizer, ``id_map.json`` and ``report.json`` into a folder.

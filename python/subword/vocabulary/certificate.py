@@ -190,7 +190,7 @@ def check_allowed(allow: Iterable[str]) -> frozenset[str]:
 
 
 def _number(value: float) -> float | None:
-    return None if value != value else round(value, 4)  # noqa: PLR0124
+    return None if value != value else round(value, 4)
 
 
 def _source_line(source: SourceChange) -> str:

@@ -65,7 +65,7 @@ def certified(
         _untouched_law(old, new, comparisons)
         if is_prune
         else _coarsening_law(old, new, comparisons),
-        _reachability_law(old, new, old_to_new, lost),
+        _reachability_law(old, old_to_new, lost),
         _collisions_law(old, new),
         _round_trip_law(old, new),
     )
@@ -162,7 +162,6 @@ def _untouched_law(old: Tokenizer, new: Tokenizer, comparisons: list[Comparison]
 
 def _reachability_law(
     old: Tokenizer,
-    new: Tokenizer,
     old_to_new: Mapping[TokenId, TokenId | None],
     lost: tuple[Unreachable, ...],
 ) -> Law:

@@ -107,7 +107,7 @@ def compare(
         n_torn += _n_torn(batch, before, after, old, new, changed)
         used.update(np.unique(after.ids).tolist())
         n_documents += len(batch)
-    change = SourceChange(name, n_documents, *(int(size) for size in sizes), n_changed)
+    change = SourceChange(name, n_documents, int(sizes[0]), int(sizes[1]), int(sizes[2]), n_changed)
     return Comparison(change, n_torn, n_touched, frozenset(used))
 
 

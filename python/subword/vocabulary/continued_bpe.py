@@ -5,6 +5,7 @@ in place of characters, as in Purason et al. 2025, "Teaching Old Tokenizers New 
 """
 
 import heapq
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
@@ -121,8 +122,7 @@ class _Training:
         flat, bounds = encoded.ids.tolist(), encoded.bounds.tolist()
         # Words of one token have no pair, but keep their place: words are named by number.
         self.words: list[list[int]] = [
-            flat[start:end] if end - start > 1 else []
-            for start, end in zip(bounds[:-1], bounds[1:], strict=True)
+            flat[start:end] if end - start > 1 else [] for start, end in itertools.pairwise(bounds)
         ]
         self.weights: list[int] = counts.tolist()
         self.tokens = dict(tokens)
@@ -131,7 +131,8 @@ class _Training:
         self.max_token_length = max_token_length
         self.keys: dict[TokenId, str] = {}
         self.counts: dict[Pair, int] = {}
-        self.where: dict[Pair, set[int]] = {}
+        # Words that held the pair when it was entered; some may stand there twice.
+        self.where: dict[Pair, set[int] | npt.NDArray[np.int64]] = {}
         self.heap: list[tuple[int, str, str, Pair]] = []
         self._count_pairs(encoded, counts)
 
@@ -147,10 +148,12 @@ class _Training:
         found = keys[starts]
         pairs = zip((found >> 32).tolist(), (found & 0xFFFFFFFF).tolist(), strict=True)
         for pair, count, start, end in zip(pairs, sums, starts.tolist(), ends, strict=True):
-            self._insert(pair, count, set(text[start:end].tolist()))
+            self._insert(pair, count, text[start:end])
         heapq.heapify(self.heap)
 
-    def _insert(self, pair: Pair, count: int, where: set[int]) -> bool:
+    def _insert(
+        self, pair: Pair, count: int, where: set[int] | npt.NDArray[np.int64]
+    ) -> bool:
         """Enter a new pair, unless it may never be merged; its heap entry is appended."""
         token = self.tokens[pair[0]] + self.tokens[pair[1]]
         too_long = self.max_token_length is not None and len(token) > self.max_token_length
@@ -195,18 +198,19 @@ class _Training:
         changes: defaultdict[Pair, int] = defaultdict(int)
         new_where: defaultdict[Pair, set[int]] = defaultdict(set)
         del self.counts[merge.pair]
-        for index in self.where.pop(merge.pair):
-            word, weight = self.words[index], self.weights[index]
-            merged = _merged(word, merge.pair, joined)
-            if len(merged) == len(word):
+        where = self.where.pop(merge.pair)
+        for index in where if isinstance(where, set) else where.tolist():
+            merged = _merged(self.words[index], merge.pair, joined)
+            if merged is None:
                 continue
-            for pair in zip(word, word[1:], strict=False):
+            word, lost, gained = merged
+            weight = self.weights[index]
+            for pair in lost:
                 changes[pair] -= weight
-            for pair in zip(merged, merged[1:], strict=False):
+            for pair in gained:
                 changes[pair] += weight
-                if joined in pair:
-                    new_where[pair].add(index)
-            self.words[index] = merged
+                new_where[pair].add(index)
+            self.words[index] = word
         for pair, change in changes.items():
             if pair in new_where:
                 if change > 0 and self._insert(pair, change, new_where[pair]):
@@ -218,16 +222,45 @@ class _Training:
 _INVERTED = bytes(255 - byte for byte in range(256))
 
 
-def _merged(word: list[TokenId], pair: Pair, joined: TokenId) -> list[TokenId]:
+def _merged(
+    word: list[TokenId], pair: Pair, joined: TokenId
+) -> tuple[list[TokenId], list[Pair], list[Pair]] | None:
+    """Give the word with the pair replaced, and the neighbours that it lost and gained.
+
+    The pair itself is not among those lost. None where the word does not hold it any more.
+    """
     left, right = pair
+    last = len(word) - 1
+    done = 0
     merged: list[TokenId] = []
-    at, last = 0, len(word) - 1
-    while at <= last:
-        symbol = word[at]
-        if symbol == left and at < last and word[at + 1] == right:
-            merged.append(joined)
-            at += 2
-        else:
-            merged.append(symbol)
-            at += 1
-    return merged
+    lost: list[Pair] = []
+    gained: list[Pair] = []
+    at = _index(word, left, 0)
+    while 0 <= at < last:
+        if word[at + 1] != right:
+            at = _index(word, left, at + 1)
+            continue
+        merged += word[done:at]
+        if merged:
+            gained.append((merged[-1], joined))
+            if at > done or not done:
+                lost.append((word[at - 1], left))
+        merged.append(joined)
+        done = at + 2
+        if done <= last:
+            lost.append((right, word[done]))
+        at = done if done < last and word[done] == left and word[done + 1] == right else -1
+        if at < 0:
+            if done <= last:
+                gained.append((joined, word[done]))
+            at = _index(word, left, done)
+    if not done:
+        return None
+    return merged + word[done:], lost, gained
+
+
+def _index(word: list[TokenId], symbol: TokenId, start: int) -> int:
+    try:
+        return word.index(symbol, start)
+    except ValueError:
+        return -1

@@ -130,7 +130,7 @@ def init_embeddings(
         }
         for file in files:
             _write_file(file, work / file.path.name, plans)
-        _write_index(source, work, plans)
+        _write_index(source, work)
         _write_configs(source, work, known_map, n_new)
         work.chmod(0o755)
         work.replace(target)
@@ -179,7 +179,7 @@ def _matrices(
         VocabularyError: One that does not fit the id map.
     """
     where = {name: file for file in files for name in file.tensors}
-    found = {}
+    found: dict[str, TensorFile] = {}
     for given, usual, role in ((input_name, _INPUTS, "input"), (output_name, _OUTPUTS, "output")):
         names = [given] if given is not None else [n for n in where if _ends_with(n, usual)]
         if given is not None and given not in where:
@@ -298,7 +298,7 @@ def _write_tensor(file: TensorFile, name: str, plan: _Plan | None, target: Binar
         target.write(block)
 
 
-def _write_index(source: Path, work: Path, plans: Mapping[str, _Plan]) -> None:
+def _write_index(source: Path, work: Path) -> None:
     index = source / _INDEX
     if not index.is_file():
         return

@@ -13,6 +13,7 @@ from subword.errors import (
     EmptyCorpusError,
     StoppedEarlyWarning,
     VocabSizeError,
+    VocabularyError,
 )
 from subword.models import Bpe, Pieces
 from subword.tokenizer import Tokenizer
@@ -26,7 +27,7 @@ from subword.vocabulary.fitting import fitting_counts
 from subword.vocabulary.given_tokens import checked_tokens, merges_of_tokens
 from subword.vocabulary.pieces import extended_pieces
 
-__all__ = ["extend"]
+__all__ = ["extend", "with_merges"]
 
 
 def extend(
@@ -110,7 +111,7 @@ def extend(
         options = _Options(start, min_frequency, max_token_length)
         kept = None if unchanged_on is None else fitting_counts(unchanged_on, tokenizer)
         merges = _merges(tokenizer, table, n_tokens, tokens, kept, options)
-        new = _with_merges(tokenizer, merges, start)
+        new = with_merges(tokenizer, merges, start)
     wanted = n_tokens or 0
     n_added = len(new.model.vocab) - len(tokenizer.model.vocab)
     if n_added < wanted:
@@ -175,7 +176,13 @@ def _merges(
         forbidden = pairs_of(model_alone(tokenizer).encode_batch(list(unchanged_on)))
     if tokens is not None:
         wanted = checked_tokens(tokenizer, tokens)
-        return merges_of_tokens(tokenizer, wanted, forbidden, first_id=options.first_id)
+        merges, stuck = merges_of_tokens(tokenizer, wanted, forbidden, first_id=options.first_id)
+        if stuck:
+            raise VocabularyError(
+                f"new token {stuck[0]!r:.60} cannot be made of its old pieces: on every way lies a "
+                "token that is there already, or a pair that shall not change; leave it out"
+            )
+        return merges
     if counts is None:
         return []
     encoded, numbers = _encoded(tokenizer, counts)
@@ -212,7 +219,12 @@ def _encoded(tokenizer: Tokenizer, counts: PretokenCounts) -> tuple[Ragged, npt.
     return encoded, numbers
 
 
-def _with_merges(tokenizer: Tokenizer, merges: Sequence[NewMerge], first_id: TokenId) -> Tokenizer:
+def with_merges(tokenizer: Tokenizer, merges: Sequence[NewMerge], first_id: TokenId) -> Tokenizer:
+    """Give a tokenizer with merges behind its own; merge ``i`` makes ``first_id + i``.
+
+    Raises:
+        ArgumentError: Another model than byte-level BPE.
+    """
     model = tokenizer.model
     if not isinstance(model, Bpe):
         raise ArgumentError(f"merges need byte-level BPE; this is a {type(model).__name__} model")

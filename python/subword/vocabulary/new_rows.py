@@ -65,7 +65,7 @@ def statistics(file: TensorFile, name: str, known: npt.NDArray[np.bool_]) -> Sta
     """
     found = Statistics(file.tensors[name].n_columns)
     for first, rows in file.blocks(name):
-        rows = rows[known[first : first + len(rows)]]  # noqa: PLW2901
+        rows = rows[known[first : first + len(rows)]]
         if not np.isfinite(rows).all():
             raise VocabularyError(
                 f"{file.path}: {name} has a row from {first} on that is not finite; repair it first"

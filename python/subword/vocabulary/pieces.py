@@ -23,7 +23,7 @@ from subword.types import Ragged
 from subword.vocabulary.checks import model_alone
 from subword.vocabulary.continued_bpe import continue_merges
 
-__all__ = ["extended_pieces", "with_pieces"]
+__all__ = ["extended_pieces", "reached_pieces", "with_pieces"]
 
 _SPACE: Final = "\u2581"
 # Share of all characters that may stay without a piece of their own, as sentencepiece's default.
@@ -70,7 +70,7 @@ def extended_pieces(
         max_token_length=max_bytes,
     )
     made = [merge.token for merge in merges]
-    return with_pieces(tokenizer, _reached(tokenizer, characters, made)[:n_tokens])
+    return with_pieces(tokenizer, reached_pieces(tokenizer, characters, made)[:n_tokens])
 
 
 def with_pieces(tokenizer: Tokenizer, texts: Sequence[bytes]) -> Tokenizer:
@@ -165,7 +165,7 @@ def _mergeable(encoded: Ragged, tokenizer: Tokenizer) -> tuple[Ragged, npt.NDArr
     return Ragged(ids, np.append(starts, len(ids))), word[starts]
 
 
-def _reached(
+def reached_pieces(
     tokenizer: Tokenizer, characters: Sequence[bytes], made: Sequence[bytes]
 ) -> list[bytes]:
     """Leave out pieces that their own text does not give, until all that stay are reached."""
