@@ -4,8 +4,10 @@ import warnings
 
 import subword
 from subword import errors
+from subword.decoders import SentencePiece
 from subword.models import Piece, Pieces
 from subword.normalizers import SentencePieceSpaces
+from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 
 SPACE = "\u2581"
@@ -43,4 +45,15 @@ def pieces_of(texts: list[str]) -> Tokenizer:
     pieces += [Piece(f"<0x{byte:02X}>".encode(), 0.0, "byte") for byte in range(256)]
     pieces += [Piece(text.encode(), -float(at)) for at, text in enumerate(texts)]
     model = Pieces("bpe", tuple(pieces), unk_id=0, byte_fallback=True)
-    return Tokenizer(model, normalizer=(SentencePieceSpaces(),))
+    decoder = SentencePiece(
+        control=frozenset({"</s>"}), unknown="<unk>", byte_fallback=True, strip_all=True
+    )
+    special_tokens = {"<unk>": 0, "</s>": 1}
+    flags = {text: TokenFlags(control=True) for text in special_tokens}
+    return Tokenizer(
+        model,
+        special_tokens,
+        normalizer=(SentencePieceSpaces(),),
+        token_flags=flags,
+        decoder=(decoder,),
+    )

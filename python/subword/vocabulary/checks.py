@@ -8,6 +8,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from subword import _core
 from subword.errors import ArgumentError, UnencodableTextError
 from subword.models import Bpe, Pieces, Unigram
 from subword.tokenizer import Tokenizer
@@ -230,11 +231,13 @@ def _cut(tokenizer: Tokenizer, token: bytes, is_used: bool) -> Reason:
     """Tell why a token that the model reaches is not reached by its text."""
     if is_used or not _is_utf8(token):
         return "inside"
-    if not tokenizer.normalizer:
-        return "pattern"
-    # With a letter before it no normalizer adds its space to the token itself.
-    spans = tokenizer.encode("a" + token.decode().replace("\u2581", " "))
-    return "inside" if tokenizer.find_id(token) in spans else "normalizer"
+    if tokenizer.normalizer:
+        # Letters around it: what is added or dropped at the ends of a text is not the token's.
+        around = ("a" + token.decode().replace("\u2581", " ") + "a").encode()
+        if token not in _core.Normalizer(list(tokenizer.normalizer)).normalize(around)[0]:
+            return "normalizer"
+    is_split = bool(tokenizer.pattern) or tokenizer.pretokenizer is not None
+    return "pattern" if is_split else "inside"
 
 
 def _is_utf8(token: bytes) -> bool:

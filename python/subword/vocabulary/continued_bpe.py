@@ -151,9 +151,7 @@ class _Training:
             self._insert(pair, count, text[start:end])
         heapq.heapify(self.heap)
 
-    def _insert(
-        self, pair: Pair, count: int, where: set[int] | npt.NDArray[np.int64]
-    ) -> bool:
+    def _insert(self, pair: Pair, count: int, where: set[int] | npt.NDArray[np.int64]) -> bool:
         """Enter a new pair, unless it may never be merged; its heap entry is appended."""
         token = self.tokens[pair[0]] + self.tokens[pair[1]]
         too_long = self.max_token_length is not None and len(token) > self.max_token_length
