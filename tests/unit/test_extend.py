@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 
 import subword
 from subword import errors
-from subword.models import Bpe
+from subword.models import Bpe, bpe_from_tokens
 from subword.normalizers import Nfc
+from subword.pretokens import WhitespaceSplit
 from subword.tokenizer import Tokenizer
 from subword.types import Ragged
-from subword.vocabulary.certificate import LAWS
+from subword.vocabulary.certificate import LAWS, Law
+from subword.vocabulary.checks import compare
 from subword.vocabulary.continued_bpe import continue_merges
 
 from .adaptable import extended, token_ends, trained
@@ -284,3 +287,38 @@ def test_damaged_id_maps_are_refused(content: str, tmp_path: Path):
     path.write_text(content)
     with pytest.raises(errors.FormatError, match=r"id_map\.json"):
         subword.IdMap.load(path)
+
+
+def test_special_tokens_behind_the_vocabulary_keep_their_ids():
+    tok = trained(OLD, 3).with_special_tokens(["<x>"])
+    change = extended(tok, NEW, 2)
+    assert change.tokenizer.special_tokens == {"<|end|>": 256, "<x>": 260}
+    assert sorted(change.id_map.pieces) == [261, 262]
+
+
+def test_counts_for_a_tokenizer_that_cuts_in_steps_are_a_mapping():
+    tok = trained(OLD, 3).replace(pretokenizer=(WhitespaceSplit(),), pattern="none")
+    counts = subword.PretokenCounts.from_mapping({"slow": 3}, pattern="none")
+    with pytest.raises(errors.CountsError, match="in steps"):
+        subword.extend(tok, counts, 1)
+    assert extended(tok, {"slow": 3}, 1).tokenizer.vocab_size == 261
+
+
+def test_a_broken_law_is_an_error_unless_it_is_allowed():
+    tok = trained(OLD, 3)
+    change = subword.extend(tok, NEW, 2)
+    wrong = Law("coarsening", "broken", "1 text is cut anew")
+    certificate = replace(change.certificate, laws=(wrong,))
+    with pytest.raises(errors.BrokenLawError, match=r"allow=\['coarsening'\]"):
+        certificate.require()
+    with pytest.raises(errors.BrokenLawError):
+        certificate.require(["ids"])
+    certificate.require(["coarsening"])
+
+
+def test_merges_put_first_tear_old_text_and_are_told():
+    old = Tokenizer(bpe_from_tokens({0: b"a", 1: b"b", 2: b"c", 3: b"ab"}, [(b"a", b"b")]))
+    vocab = {0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"}
+    new = Tokenizer(bpe_from_tokens(vocab, [(b"b", b"c"), (b"a", b"b")]))
+    found = compare("x", ["abc", "ab", "c"], old, new, {at: at for at in range(4)})
+    assert (found.n_torn, found.change.n_changed, found.n_touched) == (1, 1, 1)

@@ -140,6 +140,8 @@ def _coarsening_rule(old: Tokenizer, new: Tokenizer) -> str | None:
         old_scores = [piece.score for piece in before.pieces if piece.kind == "normal"]
         new_scores = [piece.score for piece in after.pieces[n_pieces:]]
         keeps = tuple(after.pieces[:n_pieces]) == tuple(before.pieces)
+        # Without bytes, unknown characters in a row are one id, which a new character cuts.
+        keeps = keeps and after.byte_fallback
         if keeps and max(new_scores, default=-1e38) < min(old_scores, default=1e38):
             return "every new score is below all old ones"
     return None

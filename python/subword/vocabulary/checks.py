@@ -90,7 +90,8 @@ def compare(
         old_to_new: New id of each old id, or None.
         weights: How often each document counts, for sizes; once by default.
     """
-    moved = np.full(old.vocab_size + 1, -1, np.int64)
+    # The model alone has fewer ids than the tokenizer, whose special tokens come after it.
+    moved = np.full(max(old_to_new, default=-1) + 1, -1, np.int64)
     for old_id, new_id in old_to_new.items():
         moved[old_id] = -1 if new_id is None else new_id
     sizes = np.zeros(3, object)

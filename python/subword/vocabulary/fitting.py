@@ -20,10 +20,15 @@ def fitting_counts(
         tokenizer: What they are for.
 
     Raises:
-        CountsError: They were made with another pattern.
+        CountsError: They were made with another pattern, or the tokenizer cuts in steps.
     """
     if not isinstance(counts, PretokenCounts):
         return PretokenCounts.from_mapping(counts, pattern=tokenizer.pattern or "none")
+    if isinstance(tokenizer.model, Bpe) and tokenizer.pretokenizer is not None:
+        raise CountsError(
+            "the tokenizer cuts texts in steps, which counts cannot be made with; cut with "
+            "subword.pretokens.split(text, tok.pretokenizer) and give a mapping of counts"
+        )
     if isinstance(tokenizer.model, Bpe) and counts.pattern != tokenizer.pattern:
         raise CountsError(
             f"the counts were made with the pattern {counts.pattern!r:.60}, but the tokenizer "

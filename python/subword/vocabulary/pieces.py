@@ -42,9 +42,9 @@ def extended_pieces(
 ) -> Tokenizer:
     """Give a tokenizer up to ``n_tokens`` more pieces, learnt from counts.
 
-    Characters without a piece come first, until 99.95 % of the counted characters have one or
-    half of the tokens are used up; then what merging makes of the old pieces and those. A piece
-    that its own text does not give is left out.
+    They are the characters without a piece and what merging makes of them and the old pieces,
+    whichever save the most ids; characters come first, and no more than cover 99.95 % of the
+    text. A piece that its own text does not give is left out.
 
     Raises:
         ArgumentError: Special tokens have ids behind the pieces, where new pieces would go.
@@ -56,21 +56,42 @@ def extended_pieces(
     words, numbers = _words(tokenizer, counts)
     reserved = set(tokenizer.special_tokens)
     texts = {piece.text for piece in model.pieces}
-    characters = _missing_characters(words, numbers, texts, min_frequency)[: (n_tokens + 1) // 2]
+    missing = _missing_characters(words, numbers, texts, min_frequency)[:n_tokens]
+    characters = [text for text, _ in missing]
     base = with_pieces(tokenizer, characters)
     encoded = _mergeable(model_alone(base).encode_batch(words), base)
     merges = continue_merges(
         encoded[0],
         numbers[encoded[1]],
         base.model.vocab,
-        int((n_tokens - len(characters)) * _SPARE) + 1,
+        int(n_tokens * _SPARE) + 1,
         first_id=len(model.pieces) + len(characters),
         taken={text.encode() for text in reserved},
         min_frequency=min_frequency,
         max_token_length=max_bytes,
     )
+    n_characters = _share(missing, [merge.count for merge in merges], n_tokens)
     made = [merge.token for merge in merges]
-    return with_pieces(tokenizer, reached_pieces(tokenizer, characters, made)[:n_tokens])
+    return with_pieces(
+        tokenizer, reached_pieces(tokenizer, characters[:n_characters], made)[:n_tokens]
+    )
+
+
+def _share(missing: Sequence[tuple[bytes, int]], counts: Sequence[int], n_tokens: int) -> int:
+    """Give how many characters are among the ``n_tokens`` pieces that save the most ids.
+
+    A character saves the ids of its bytes but one, and a merge one id an occurrence. What is
+    merged of a character occurs less often than it, so a chosen merge has its characters.
+    """
+    at = 0
+    while at < min(len(missing), n_tokens):
+        text, count = missing[at]
+        n_merges = n_tokens - at - 1
+        # All merges that save more than this character would fill what is left.
+        if n_merges < len(counts) and counts[n_merges] > (len(text) - 1) * count:
+            break
+        at += 1
+    return at
 
 
 def with_pieces(tokenizer: Tokenizer, texts: Sequence[bytes]) -> Tokenizer:
@@ -122,8 +143,8 @@ def _words(
 
 def _missing_characters(
     words: Sequence[str], numbers: npt.NDArray[np.uint64], known: set[bytes], min_frequency: int
-) -> list[bytes]:
-    """Give the characters that deserve a piece, the most frequent first, then by code point."""
+) -> list[tuple[bytes, int]]:
+    """Give characters without a piece and what they count, those that save the most ids first."""
     found: Counter[str] = Counter()
     for word, count in zip(words, numbers.tolist(), strict=True):
         for character in word:
@@ -137,14 +158,14 @@ def _missing_characters(
         and unicodedata.category(character)[0] != "C"
         and character != "\ufffd"
     ]
-    missing.sort(key=lambda row: (-row[0], row[1]))
+    missing.sort(key=lambda row: (-row[0] * (len(row[1].encode()) - 1), row[1]))
     left = sum(count for count, _ in missing)
     bound = _UNCOVERED * found.total()
     chosen = []
     for count, character in missing:
         if left <= bound:
             break
-        chosen.append(character.encode())
+        chosen.append((character.encode(), count))
         left -= count
     return chosen
 
