@@ -38,6 +38,7 @@ engines           where counting and tokenizing run: here, or on a Ray cluster
 tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``
+vocabulary        tokenizers extended, merged and pruned, with a certificate; rows for new ids
 named             tokenizers by the names they have in courses
 compat            stand-ins for other libraries' classes
 downloads         corpora of a course, fetched and checked
@@ -58,6 +59,7 @@ from subword.display import ShownTokens
 from subword.errors import (
     ArgumentError,
     BadRecordsWarning,
+    BrokenLawError,
     ChatTemplateError,
     CorpusError,
     CountOverflowError,
@@ -105,14 +107,24 @@ from subword.training.bpe import train_bpe
 from subword.training.unigram import train_unigram
 from subword.training.wordpiece import train_wordpiece
 from subword.types import Encoding, Ragged
+from subword.vocabulary.adapted import Adapted
+from subword.vocabulary.certificate import Certificate
+from subword.vocabulary.embeddings import EmbeddingSummary, init_embeddings
+from subword.vocabulary.extend import extend
+from subword.vocabulary.id_map import IdMap
+from subword.vocabulary.merging import merge
+from subword.vocabulary.prune import prune
 
 __version__ = _version("subword")
 
 __all__ = [
+    "Adapted",
     "ArgumentError",
     "BPETokenizer",
     "BadRecordsWarning",
+    "BrokenLawError",
     "ByteTokenizer",
+    "Certificate",
     "CharacterTokenizer",
     "ChatTemplateError",
     "Compression",
@@ -121,10 +133,12 @@ __all__ = [
     "CountOverflowError",
     "CountSummary",
     "CountsError",
+    "EmbeddingSummary",
     "EmptyCorpusError",
     "Encoding",
     "EngineError",
     "FormatError",
+    "IdMap",
     "MergeSummary",
     "MissingExtraError",
     "PatternError",
@@ -157,11 +171,15 @@ __all__ = [
     "count",
     "count_to_parquet",
     "errors",
+    "extend",
     "from_hf",
     "from_tiktoken",
+    "init_embeddings",
     "load",
+    "merge",
     "merge_tables",
     "mix",
+    "prune",
     "save",
     "shards",
     "to_hf",

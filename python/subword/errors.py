@@ -17,6 +17,7 @@ SubwordError
 ├── CountsError              a count table that is damaged or does not fit the call
 ├── VocabSizeError           a ``vocab_size`` that the required tokens do not fit in
 ├── VocabularyError          duplicate tokens or ids, merges that name unknown tokens
+├── BrokenLawError           a changed tokenizer that breaks a law of its certificate
 ├── UnknownTokenIdError      an id outside the vocabulary
 ├── UnknownTokenError        a byte string that is no token
 ├── ResumeError              a run that cannot go on: what is there is of another run
@@ -32,6 +33,7 @@ records of a corpus were skipped or replaced, as was asked for.
 __all__ = [
     "ArgumentError",
     "BadRecordsWarning",
+    "BrokenLawError",
     "ChatTemplateError",
     "CorpusError",
     "CountOverflowError",
@@ -125,6 +127,10 @@ class VocabSizeError(SubwordError, ValueError):
 
 class VocabularyError(SubwordError, ValueError):
     """Duplicate tokens or ids, or merges that name tokens the vocabulary lacks."""
+
+
+class BrokenLawError(SubwordError, ValueError):
+    """A changed tokenizer that breaks a law of its certificate; the message names the law."""
 
 
 class UnknownTokenIdError(SubwordError, ValueError):

@@ -10,6 +10,7 @@ import typer
 
 import subword
 from subword.cli import (
+    adapt,
     compare,
     convert,
     count,
@@ -51,7 +52,7 @@ def _subword(
         ),
     ] = False,
 ) -> None:
-    """Train, run and inspect subword tokenizers."""
+    """Train, run, inspect and adapt subword tokenizers."""
 
 
 app.command("count")(guarded(count.run))
@@ -63,6 +64,10 @@ app.command("inspect")(guarded(inspect.run))
 app.command("compare")(guarded(compare.run))
 app.command("convert")(guarded(convert.run))
 app.command("truncate")(guarded(truncate.run))
+app.command("extend")(guarded(adapt.run_extend))
+app.command("merge")(guarded(adapt.run_merge))
+app.command("prune")(guarded(adapt.run_prune))
+app.command("init-embeddings")(guarded(adapt.run_init_embeddings))
 app.command("download")(guarded(download.run))
 app.add_typer(trace.app, name="trace")
 app.command("playground")(guarded(playground.run))
