@@ -14,6 +14,7 @@ special_tokens    reserved strings, and the ids they get
 pretokens         text and pattern to pre-tokens and spans
 reference         slow, readable twins of every kernel: the specification and the oracle
 atomic_write      files that appear whole or not at all
+hub               tokenizers by name: files of two caches, or fetched
 manifest          records of long runs: what is done, and whether the same run goes on
 corpus            files, globs, URLs, columns, streams to documents, in a fixed order
 counts_parquet    count tables as files

@@ -4,6 +4,7 @@ A decoder is a tuple of the frozen dataclasses below, applied in turn to the lis
 what is left is joined. They behave as those of HF tokenizers 0.23.3, ``decoders/``, and
 ``SentencePiece`` as sentencepiece 0.2.3, ``SentencePieceProcessor::Decode``; ``Affixes`` is
 this project's.
+The module is longer than 400 lines because each step stands beside what it does.
 """
 
 import codecs

@@ -34,6 +34,7 @@ def test_a_model_that_was_read_is_written_as_it_was(sentencepiece_model, tmp_pat
         assert again.decode(again.encode(text)) == theirs.decode(theirs.encode(text))
 
 
+@pytest.mark.filterwarnings("ignore::subword.errors.StoppedEarlyWarning")
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("pattern", ["gpt2", "none", "whitespace"])
 def test_a_trained_unigram_loads_in_sentencepiece(byte_fallback, pattern, tmp_path):
@@ -96,6 +97,7 @@ def test_a_denormalizer_is_read_and_written(tmp_path):
             assert "".join(map(stream.push, ids)) + stream.finish() == theirs.decode(ids)
 
 
+@pytest.mark.filterwarnings("ignore::subword.errors.StoppedEarlyWarning")
 def test_what_a_model_cannot_hold_is_refused_by_name(tmp_path):
     def refusal(tok):
         with pytest.raises(FormatError) as caught:

@@ -1,4 +1,6 @@
 //! Encoding and decoding.
+//!
+//! This file is longer than 600 lines because one class is the whole door, as in Python.
 
 use std::sync::Arc;
 
