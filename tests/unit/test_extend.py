@@ -108,15 +108,23 @@ def plain_merges(words: dict[tuple[int, ...], int], tokens: dict[int, bytes], n:
         max_size=10,
     ),
     n=st.integers(0, 12),
+    least=st.integers(1, 40),
 )
-def test_merges_are_those_of_counting_anew(words, n):
+def test_merges_are_those_of_counting_anew(words, n, least):
     tokens = {0: b"a", 1: b"b", 2: b"ab", 3: b"c"}
     ids = np.array([at for word in words for at in word], np.uint32)
     bounds = np.cumsum([0, *map(len, words)])
     counts = np.array(list(words.values()), np.uint64)
     learnt = continue_merges(Ragged(ids, bounds), counts, tokens, n, first_id=10)
     found = [(merge.pair, merge.count) for merge in learnt]
-    assert found == plain_merges(words, tokens, n, 10)
+    expected = plain_merges(words, tokens, n, 10)
+    assert found == expected
+    frequent = continue_merges(
+        Ragged(ids, bounds), counts, tokens, n, first_id=10, min_frequency=least
+    )
+    assert [merge.pair for merge in frequent] == [
+        pair for pair, count in expected if count >= least
+    ]
 
 
 def test_counts_past_64_bits_are_refused():

@@ -74,10 +74,12 @@ def continue_merges(
         >>> [(merge.pair, merge.token, merge.count) for merge in made]
         [((0, 1), b'ab', 7), ((9, 2), b'abc', 3)]
     """
-    training = _Training(encoded, counts, tokens, taken, forbidden, max_token_length)
+    training = _Training(
+        encoded, counts, tokens, taken, forbidden, max(min_frequency, 1), max_token_length
+    )
     merges: list[NewMerge] = []
     while len(merges) < n_merges:
-        merge = training.next_merge(max(min_frequency, 1))
+        merge = training.next_merge()
         if merge is None:
             break
         training.apply(merge, first_id + len(merges))
@@ -111,6 +113,7 @@ class _Training:
         tokens: Mapping[TokenId, bytes],
         taken: Set[bytes],
         forbidden: Set[Pair],
+        min_frequency: int,
         max_token_length: int | None,
     ) -> None:
         lengths = np.diff(encoded.bounds)
@@ -128,6 +131,7 @@ class _Training:
         self.tokens = dict(tokens)
         self.taken = {*taken, *tokens.values()}
         self.forbidden = forbidden
+        self.min_frequency = min_frequency
         self.max_token_length = max_token_length
         self.keys: dict[TokenId, str] = {}
         self.counts: dict[Pair, int] = {}
@@ -153,6 +157,9 @@ class _Training:
 
     def _insert(self, pair: Pair, count: int, where: set[int] | npt.NDArray[np.int64]) -> bool:
         """Enter a new pair, unless it may never be merged; its heap entry is appended."""
+        # A pair only ever loses occurrences: one that is too rare now stays so.
+        if count < self.min_frequency:
+            return False
         token = self.tokens[pair[0]] + self.tokens[pair[1]]
         too_long = self.max_token_length is not None and len(token) > self.max_token_length
         if too_long or pair in self.forbidden or token in self.taken:
@@ -174,13 +181,13 @@ class _Training:
             self.keys[token_id] = key
         return key
 
-    def next_merge(self, min_frequency: int) -> NewMerge | None:
+    def next_merge(self) -> NewMerge | None:
         """Give the pair that is merged next; entries of the heap may be stale."""
         while self.heap:
             negative, *_, pair = heapq.heappop(self.heap)
             count = self.counts.get(pair, 0)
             token = self.tokens[pair[0]] + self.tokens[pair[1]]
-            if token in self.taken or count < min_frequency:
+            if token in self.taken or count < self.min_frequency:
                 self.counts.pop(pair, None)
                 self.where.pop(pair, None)
             elif count == -negative:
