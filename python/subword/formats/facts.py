@@ -63,8 +63,8 @@ def oddities(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
         Of ``unreachable``, ids of tokens whose own text does not encode to them: with byte-level
         BPE in the whole tokenizer, else in the model alone, where special tokens, pieces that are
         not ordinary, and what WordPiece has inside words are left out. Of ``duplicate_merges``,
-        ranks of merges that make what an earlier one makes of other parts. Of ``missing_bytes``, bytes that no token of
-        byte-level BPE is. Of ``gaps``, ids below the vocabulary's size without a token. Of
+        ranks of merges that make what an earlier one makes of other parts. Of ``missing_bytes``,
+        bytes that no token of byte-level BPE is. Of ``gaps``, ids below the vocabulary's size without a token. Of
         ``not_utf8``, ids of tokens that are no whole characters. Kinds that are not there are
         left out.
 
