@@ -64,10 +64,9 @@ def oddities(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
         BPE in the whole tokenizer, else in the model alone, where special tokens, pieces that are
         not ordinary, and what WordPiece has inside words are left out. Of ``duplicate_merges``,
         ranks of merges that make what an earlier one makes of other parts. Of ``missing_bytes``,
-        bytes that no token of
-        byte-level BPE is. Of ``gaps``, ids below the vocabulary's size without a token. Of
-        ``not_utf8``, ids of tokens that are no whole characters. Kinds that are not there are
-        left out.
+        bytes that no token of byte-level BPE is. Of ``gaps``, ids below the vocabulary's size
+        without a token. Of ``not_utf8``, ids of tokens that are no whole characters. Kinds that
+        are not there are left out.
 
     Examples:
         >>> model = Bpe({0: b"a", 1: b"aa", 3: b"aaa"}, [(0, 0), (0, 1), (1, 0)])

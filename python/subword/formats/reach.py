@@ -42,6 +42,10 @@ def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()
         ),
         "a template": tokenizer.template != Template(),
         "a decoder": bool(tokenizer.decoder),
+        "roles of special tokens": bool(tokenizer.roles),
+        "a chat template": tokenizer.chat_template is not None,
+        "padding": tokenizer.padding is not None,
+        "truncation": tokenizer.truncation is not None,
     }
     for part, is_there in parts.items():
         if is_there:

@@ -93,9 +93,10 @@ def read(path: str | PathLike[str]) -> Tokenizer:
 
 
 def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
-    """Write a tokenizer; any can be written, and is read back equal.
+    """Write a tokenizer of byte-level BPE; it is read back equal.
 
     Raises:
+        FormatError: Another model, or a part that the file does not hold, with its name.
         OSError: The file cannot be written.
     """
     write_atomically(path, (f"{line}\n".encode() for line in _lines(tokenizer)))
