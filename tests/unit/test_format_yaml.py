@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword.errors import FormatError, SubwordError
-from subword.formats import load, yaml_file
+from subword.formats import load, save, yaml_file
 from subword.models import Bpe, bpe_from_ranks
+from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
 
@@ -151,3 +152,19 @@ def test_a_merge_of_unknown_tokens_is_refused(text, read_text):
     first = next(line for line in text.splitlines() if line.startswith("  - ['"))
     with pytest.raises(SubwordError):
         read_text(text.replace(first, "  - ['zzz', 'a', 9]"))
+
+
+def test_flags_of_special_tokens_are_kept(tmp_path):
+    flags = {"<a>": TokenFlags(special=False, lstrip=True), "<b>": TokenFlags(control=True)}
+    tok = train_bpe(["the cat in the hat " * 9], 260, ["<a>", "<b>", "<c>"])
+    flagged = tok.replace(token_flags=flags)
+    save(flagged, tmp_path / "t.yaml")
+    again = load(tmp_path / "t.yaml")
+    assert again == flagged
+    assert dict(again.token_flags) == flags
+    text = (tmp_path / "t.yaml").read_text(encoding="utf-8")
+    assert "- [256, '<a>', [added, lstrip]]" in text
+    for wrong in ("[added, added]", "[special]", "[7]", "lstrip"):
+        (tmp_path / "t.yaml").write_text(text.replace("[added, lstrip]", wrong), encoding="utf-8")
+        with pytest.raises(FormatError, match="special_tokens"):
+            load(tmp_path / "t.yaml")

@@ -20,9 +20,9 @@ import subword
 from subword import _core
 from subword.errors import (
     ArgumentError,
+    CorpusError,
     MissingExtraError,
     ResumeError,
-    SourceError,
     SourceNotFoundError,
     SpecialTokenError,
     TextError,
@@ -619,7 +619,7 @@ def test_a_file_that_changes_while_it_is_read(
                 file.truncate(1000)
         seen.append(done)
 
-    with pytest.raises(SourceError, match="changed"):
+    with pytest.raises(CorpusError, match="shrank"):
         subword.tokenize(
             path, tok, tmp_path / "out", documents="line", n_threads=1, progress=shrink
         )

@@ -33,11 +33,10 @@ def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()
     parts = {
         "a normalizer": bool(tokenizer.normalizer),
         "pre-tokenizer steps": tokenizer.pretokenizer is not None,
-        "a second spelling of a special token's id": any(
-            given.alias for given in tokenizer.token_flags.values()
-        ),
+        "a second spelling of a special token's id": "alias" not in flags
+        and any(given.alias for given in tokenizer.token_flags.values()),
         "flags of special tokens": any(
-            replace(given, **dict.fromkeys(flags, False)) != TokenFlags()
+            replace(given, **{name: getattr(TokenFlags(), name) for name in flags}) != TokenFlags()
             for given in tokenizer.token_flags.values()
         ),
         "a template": tokenizer.template != Template(),

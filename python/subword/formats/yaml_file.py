@@ -16,15 +16,18 @@ r"""YAML that a person can read and that loses no byte.
     merges:
       - [' ', 't', 1234]
 
-Tokens stand in single quotes, in which YAML itself changes nothing but a doubled quote. Their
-text is UTF-8 as it is; ``\\`` is a backslash, ``\n``, ``\r`` and ``\t`` are line breaks and
-tabs, ``\xNN`` is the byte NN, and ``\u{N}`` a character that does not print. The third part of
-a merge, which only trained tokenizers have, is how often its pair occurred.
+A special token may have a list of flags after it, those of ``TokenFlags`` that are not as by
+default; ``added`` is a token that is not special. Tokens stand in single quotes, in which YAML
+itself changes nothing but a doubled quote. Their text is UTF-8 as it is; ``\\`` is a backslash,
+``\n``, ``\r`` and ``\t`` are line breaks and tabs, ``\xNN`` is the byte NN, and ``\u{N}`` a
+character that does not print. The third part of a merge, which only trained tokenizers have, is
+how often its pair occurred.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from os import PathLike
 from typing import Any, Final, get_args
 
@@ -35,6 +38,7 @@ from subword.formats.reach import byte_level_bpe
 from subword.formats.yaml_text import parse_yaml
 from subword.models import Bpe, Ties, Training, bpe_from_tokens
 from subword.patterns import NAMED_PATTERNS, Pattern, pattern_name
+from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
@@ -52,6 +56,8 @@ _FIELDS = {
     "vocab",
     "merges",
 }
+_FLAGS: Final = tuple(field.name for field in fields(TokenFlags))
+_ADDED: Final = "added"
 _ESCAPES: Final = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE_OF: Final = {character: f"\\{letter}" for letter, character in _ESCAPES.items()}
 _ESCAPE = re.compile(
@@ -75,7 +81,7 @@ def read(path: str | PathLike[str]) -> Tokenizer:
     refuse_others(root, _FIELDS, place)
     vocab = _read_vocab(root.get("vocab"), f"{place}: vocab")
     merges, counts = _read_merges(root.get("merges"), f"{place}: merges")
-    special = _read_special(root.get("special_tokens"), f"{place}: special_tokens")
+    special, flags = _read_special(root.get("special_tokens"), f"{place}: special_tokens")
     sizes = {"vocab": len(vocab), "special_tokens": len(special), "merges": len(merges)}
     if root.get("sizes") != sizes:
         raise FormatError(
@@ -89,7 +95,8 @@ def read(path: str | PathLike[str]) -> Tokenizer:
         whole_first=checked(root.get("whole_first"), bool, f"{place}: whole_first"),
         training=_read_training(root.get("training"), counts, f"{place}: training"),
     )
-    return Tokenizer(model, special, _read_pattern(root.get("pattern"), f"{place}: pattern"))
+    pattern = _read_pattern(root.get("pattern"), f"{place}: pattern")
+    return Tokenizer(model, special, pattern, token_flags=flags)
 
 
 def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
@@ -103,7 +110,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
 
 
 def _lines(tokenizer: Tokenizer) -> Iterator[str]:
-    model, special = byte_level_bpe(tokenizer, "YAML"), tokenizer.special_tokens
+    model, special = byte_level_bpe(tokenizer, "YAML", flags=_FLAGS), tokenizer.special_tokens
     yield "# A tokenizer of the Python package subword. In tokens, \\xNN is a byte."
     yield "format: subword"
     yield "version: 1"
@@ -119,7 +126,10 @@ def _lines(tokenizer: Tokenizer) -> Iterator[str]:
         f"sizes: {{vocab: {len(model.vocab)}, special_tokens: {len(special)}, "
         f"merges: {len(model.merges)}}}"
     )
-    special_lines = (f"  - [{at}, {_quoted(text.encode())}]" for text, at in special.items())
+    special_lines = (
+        f"  - [{at}, {_quoted(text.encode())}{_flag_names(tokenizer.token_flags.get(text))}]"
+        for text, at in special.items()
+    )
     yield from _block("special_tokens", special_lines, "[]")
     training = model.training
     if training is not None:
@@ -228,13 +238,36 @@ def _complete(counts: list[int], merges: list[tuple[bytes, bytes]], place: str) 
     return counts
 
 
-def _read_special(found: Any, place: str) -> dict[str, TokenId]:
+def _flag_names(flags: TokenFlags | None) -> str:
+    """Give the flags that are not as they are by default; ``added`` is what is not special."""
+    if flags is None:
+        return ""
+    names = [] if flags.special else [_ADDED]
+    names += [name for name in _FLAGS[1:] if getattr(flags, name)]
+    return f", [{', '.join(names)}]"
+
+
+def _read_flags(found: Any, place: str) -> TokenFlags:
+    names = checked(found, list, place)
+    unknown = [name for name in names if name not in (_ADDED, *_FLAGS[1:])]
+    if unknown or len(set(names)) != len(names):
+        raise FormatError(
+            f"{place}: expected flags, each once, of {_ADDED}, {', '.join(_FLAGS[1:])}; got "
+            f"{names!r:.60}"
+        )
+    return TokenFlags(special=_ADDED not in names, **{n: True for n in names if n != _ADDED})
+
+
+def _read_special(found: Any, place: str) -> tuple[dict[str, TokenId], dict[str, TokenFlags]]:
     special: dict[str, TokenId] = {}
+    flags: dict[str, TokenFlags] = {}
     for at, item in enumerate(checked(found, list, place)):
         item_place = f"{place}[{at}]"
         parts = checked(item, list, item_place)
-        if len(parts) != 2:
-            raise FormatError(f"{item_place}: expected an id and a token, got {parts!r:.60}")
+        if len(parts) not in (2, 3):
+            raise FormatError(
+                f"{item_place}: expected an id, a token and its flags, if any; got {parts!r:.60}"
+            )
         try:
             text = _unquoted(parts[1], item_place).decode()
         except UnicodeDecodeError as error:
@@ -242,7 +275,9 @@ def _read_special(found: Any, place: str) -> dict[str, TokenId]:
         if text in special:
             raise FormatError(f"{item_place}: {text!r:.40} is given twice")
         special[text] = checked(parts[0], int, item_place)
-    return special
+        if len(parts) == 3:
+            flags[text] = _read_flags(parts[2], item_place)
+    return special, flags
 
 
 def _read_training(found: Any, counts: list[int], place: str) -> Training | None:
