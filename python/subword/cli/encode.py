@@ -157,5 +157,7 @@ def _write_words(file: BinaryIO, texts: Iterable[Iterator[int]], form: Form) -> 
     # The header of a NumPy file says how many there are, so they are gathered first.
     words = np.frombuffer(array("I", every), np.uint32).astype("<u4", copy=False)
     header = {"descr": "<u4", "fortran_order": False, "shape": words.shape}
-    np.lib.format.write_array_header_1_0(file, header)  # type: ignore[no-untyped-call]
+    # Typed by some releases of NumPy alone.
+    write_header: Any = np.lib.format.write_array_header_1_0
+    write_header(file, header)
     file.write(words.data)
