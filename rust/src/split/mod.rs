@@ -250,12 +250,25 @@ pub fn trailing_spaces(text: &[u8]) -> usize {
     }
 }
 
+/// Refuse a long text where the engines, whose own allocations end the process, have no room.
+fn check_room(text: &[u8]) -> Result<()> {
+    const LONG: usize = 1 << 14;
+    const ROOM: usize = 1 << 20;
+    let mut room: Vec<u8> = Vec::new();
+    if text.len() >= LONG {
+        room.try_reserve_exact(ROOM)?;
+    }
+    std::hint::black_box(&mut room);
+    Ok(())
+}
+
 fn split_by_engines(
     engines: &[Engine],
     text: &[u8],
     control: &Control,
     sink: Sink<'_>,
 ) -> Result<()> {
+    check_room(text)?;
     let budget = Budget::new(text.len(), engines.len(), control);
     match std::str::from_utf8(text) {
         Ok(valid) => split_pieces(engines, valid, 0, &budget, &mut |end| sink(&[end])),
