@@ -4,7 +4,7 @@ import warnings
 from importlib.resources import files
 from typing import Final
 
-from subword.errors import StoppedEarlyWarning
+from subword.errors import StoppedEarlyWarning, TextLeftOutWarning
 from subword.named import ByteTokenizer
 from subword.playground.catalog import Entry, make_entry
 from subword.training.bpe import train_bpe
@@ -21,6 +21,7 @@ def builtin_entries() -> list[Entry]:
     text = (files("subword.playground") / "sample.txt").read_text(encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoppedEarlyWarning)
+        warnings.simplefilter("ignore", TextLeftOutWarning)  # rare characters become their bytes
         return [
             make_entry("BPE · 1,000", train_bpe([text], 1_000, [_END])),
             make_entry("BPE · 500", train_bpe([text], 500, [_END])),
