@@ -25,9 +25,11 @@ counted_inputs    inputs that were counted, and whether they still are what they
 counts_on_disk    corpora of any size to count tables on disk, resumable
 mixtures          count tables mixed by shares of bytes, and merged on disk
 decoders          how tokens become text again: data
+decoding          tokens to bytes, by those data
 compression       how densely texts are written: sizes and ratios
 templates         which special tokens stand around a text: data
 models            what a tokenizer knows, as data
+bpe_models        byte-level BPE models made of ranks, tokens, or larger ones
 padding           how the rows of a batch are cut and filled up: data
 sandbox           Jinja for templates from strangers
 chat              messages to text

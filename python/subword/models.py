@@ -22,8 +22,6 @@ __all__ = [
     "Unigram",
     "WordPiece",
     "Words",
-    "bpe_from_ranks",
-    "bpe_from_tokens",
     "compile_model",
     "unknown_id",
 ]
@@ -336,63 +334,3 @@ def unknown_id(model: Model) -> TokenId | None:
     if isinstance(model, Unigram | Pieces):
         return model.unk_id
     return None if isinstance(model, Bpe) else _unknown_id(model.vocab, model.unk_token)
-
-
-def bpe_from_tokens(vocab: Mapping[TokenId, bytes], merges: Sequence[tuple[bytes, bytes]]) -> Bpe:
-    """Make a model whose merges are given as byte strings.
-
-    Raises:
-        VocabularyError: An id that is no int of 32 bits, a token that is no bytes or has two
-            ids, or a merge that names a token which the vocabulary lacks.
-
-    Examples:
-        >>> bpe_from_tokens({0: b"a", 1: b"b", 2: b"ab"}, [(b"a", b"b")]).merges
-        ((0, 1),)
-    """
-    ids: dict[bytes, int] = {}
-    for token_id, token in vocab.items():
-        if not isinstance(token, bytes) or not isinstance(token_id, int):
-            raise VocabularyError(
-                f"vocab maps {token_id!r:.40} to {token!r:.40}; "
-                "expected ids (int) to tokens (bytes)"
-            )
-        if not 0 <= token_id < 2**32 - 1:
-            raise VocabularyError(f"id {token_id} of token {token!r:.40} is not from 0 to 2^32-2")
-        if token in ids:
-            raise VocabularyError(f"token {token!r:.40} has two ids, {ids[token]} and {token_id}")
-        ids[token] = token_id
-    pairs: list[Pair] = []
-    for rank, merge in enumerate(merges):
-        if not isinstance(merge, tuple | list) or len(merge) != 2:
-            raise VocabularyError(f"merge {rank} is {merge!r:.40}; expected a pair of tokens")
-        left, right = merge
-        for part in merge:
-            if part not in ids:
-                raise VocabularyError(
-                    f"merge {rank} names {part!r:.40}, which is not in the vocabulary"
-                )
-        pairs.append((ids[left], ids[right]))
-    return Bpe(dict(vocab), tuple(pairs))
-
-
-def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
-    """Make the model that tiktoken would run: merges implied by ranked tokens.
-
-    Source: tiktoken 0.14.0, src/lib.rs, ``byte_pair_merge``; the merges are equal to its rule
-    because each token is only ever made of the two parts that all other tokens leave of it.
-
-    Raises:
-        VocabularyError: A rank twice, or one of more than 32 bits.
-
-    Examples:
-        >>> bpe_from_ranks({b"a": 0, b"b": 1, b"ab": 2}).merges
-        ((0, 1),)
-    """
-    ordered = sorted(ranks.items(), key=lambda item: item[1])
-    ids = [rank for _, rank in ordered]
-    tokens = [token for token, _ in ordered]
-    try:
-        merges = _core.merges_from_ranks(ids, tokens)
-    except OverflowError as error:
-        raise VocabularyError(f"a rank is not from 0 to 2^32-2 ({error})") from error
-    return Bpe(dict(zip(ids, tokens, strict=True)), tuple(merges), whole_first=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 
+from subword.bpe_models import bpe_from_tokens
 from subword.decoders import ByteFallback
 from subword.decoders import WordPiece as WordPieceDecoder
 from subword.errors import ArgumentError, VocabularyError
@@ -16,7 +17,6 @@ from subword.models import (
     Unigram,
     WordPiece,
     Words,
-    bpe_from_tokens,
 )
 from subword.normalizers import NormalizerStep, resolve_normalizer
 from subword.patterns import resolve_pattern

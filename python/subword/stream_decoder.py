@@ -7,10 +7,8 @@ from subword.decoders import (
     Decoder,
     Normalize,
     SentencePiece,
-    SentencePieceDecoding,
-    decode_tokens,
-    is_byte_token,
 )
+from subword.decoding import SentencePieceDecoding, decode_tokens, is_byte_token
 from subword.types import TokenId
 
 __all__ = ["StreamDecoder"]

@@ -7,7 +7,7 @@ The module is longer than 400 lines because one class is the whole interface, wi
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -15,15 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from subword import _core
+from subword.bpe_models import truncated, without_tokens
 from subword.chat import ChatTemplate, render_chat
 from subword.compression import Compression, measure
-from subword.decoders import Decoder, decode_tokens
+from subword.decoders import Decoder
+from subword.decoding import decode_tokens
 from subword.display import ShownTokens, facts_as_html
 from subword.errors import (
     ArgumentError,
     UnknownTokenError,
     UnknownTokenIdError,
-    VocabSizeError,
     VocabularyError,
 )
 from subword.models import (
@@ -45,7 +46,7 @@ from subword.surrogates import Errors, checked, checked_parts, is_replacing, spa
 from subword.templates import Template
 from subword.types import Encoding, Ragged, Span, TextLike, TokenId, whole_number
 
-__all__ = ["Special", "Tokenizer", "without_tokens"]
+__all__ = ["Special", "Tokenizer"]
 
 Special = Literal["recognize", "as_text", "forbid"] | AbstractSet[str]
 """What text that spells a special token becomes: its id, text like any other, a refusal; or a
@@ -593,33 +594,7 @@ class Tokenizer:
                 its ids need not be in the order of its merges; or special tokens were added
                 behind them.
         """
-        training = self.model.training if isinstance(self.model, Bpe) else None
-        if training is None or not isinstance(self.model, Bpe):
-            raise ArgumentError("truncate needs a tokenizer that was trained by subword")
-        n_removed = self.vocab_size - vocab_size
-        n_kept = len(self.model.merges) - n_removed
-        if n_removed < 0 or n_kept < 0:
-            smallest = self.vocab_size - len(self.model.merges)
-            raise VocabSizeError(
-                f"vocab_size is {vocab_size}, but this training gives {smallest} to "
-                f"{self.vocab_size}"
-            )
-        behind = [t for t, token_id in self.special_tokens.items() if token_id >= vocab_size]
-        if behind:
-            raise ArgumentError(
-                f"special token {behind[0]!r:.40} has an id behind the merges that would go; "
-                "truncate first, then add it"
-            )
-        model = Bpe(
-            {
-                token_id: token
-                for token_id, token in self.model.vocab.items()
-                if token_id < vocab_size
-            },
-            tuple(self.model.merges[:n_kept]),
-            whole_first=self.model.whole_first,
-            training=replace(training, merge_counts=training.merge_counts[:n_kept]),
-        )
+        model = truncated(self.model, self.special_tokens, self.vocab_size, vocab_size)
         return self.replace(model=model)
 
     def __eq__(self, other: object) -> bool:
@@ -690,33 +665,6 @@ def _added_tokens(
         )
         for token, token_id, own in flags
     ]
-
-
-def without_tokens(model: Bpe, special_tokens: Mapping[str, TokenId]) -> Bpe:
-    """Give the model without entries that are there only to give special tokens their ids.
-
-    An entry that a merge makes or reads stays: it is an ordinary token as well.
-    """
-    entries = {
-        token_id: text.encode()
-        for text, token_id in special_tokens.items()
-        if model.vocab.get(token_id) == text.encode() and len(text.encode()) > 1
-    }
-    if not entries:
-        return model
-    lengths = {len(token) for token in entries.values()}
-    made: set[bytes] = set()
-    for pair in model.merges:
-        left, right = (model.vocab[part] for part in pair)
-        if len(left) + len(right) in lengths:
-            made.add(left + right)
-    read = {part for pair in model.merges for part in pair}
-    kept = {
-        token_id: token
-        for token_id, token in model.vocab.items()
-        if token_id not in entries or token_id in read or token in made
-    }
-    return replace(model, vocab=kept)
 
 
 _PAIRS_AT_ONCE = 1 << 18

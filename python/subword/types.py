@@ -23,6 +23,7 @@ __all__ = [
     "SpecialTokens",
     "TextLike",
     "TokenId",
+    "is_utf8",
     "require_extra",
     "whole_number",
 ]
@@ -70,6 +71,20 @@ def whole_number(name: str, value: object, least: int = 1, most: int = 2**63 - 1
     if number < least:
         raise ArgumentError(f"{name} is {number}; give at least {least}")
     return min(number, most)
+
+
+def is_utf8(token: bytes) -> bool:
+    """Tell whether bytes are whole characters.
+
+    Examples:
+        >>> is_utf8("é".encode()), is_utf8("é".encode()[:1])
+        (True, False)
+    """
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def require_extra(module: str, extra: str) -> Any:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subword.bpe_models import bpe_from_tokens
 from subword.byte_characters import to_characters
-from subword.models import bpe_from_tokens
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
 

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subword import _core
+from subword.bpe_models import bpe_from_ranks
 from subword.byte_characters import from_characters
 from subword.errors import FormatError
 from subword.formats import load, tokenizer_json
-from subword.models import Bpe, bpe_from_ranks
+from subword.models import Bpe
 from subword.patterns import NAMED_PATTERNS, resolve_pattern
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe

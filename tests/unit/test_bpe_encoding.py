@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword import _core
+from subword.bpe_models import bpe_from_ranks, bpe_from_tokens
 from subword.errors import TextError, UnencodableTextError, VocabularyError
-from subword.models import Bpe, bpe_from_ranks, bpe_from_tokens
+from subword.models import Bpe
 from subword.named import BPETokenizer
 from subword.patterns import NAMED_PATTERNS, resolve_pattern
 from subword.reference import bpe as twin

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from subword.bpe_models import bpe_from_tokens
 from subword.cli.trace import app
-from subword.models import bpe_from_tokens
 from subword.tokenizer import Tokenizer
 
 LOWS = ["--word=low=5", "--word=lower=2", "--word=widest=3", "--word=newest=6"]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import subword
 from subword import errors
-from subword.models import Bpe, bpe_from_tokens
+from subword.bpe_models import bpe_from_tokens
+from subword.models import Bpe
 from subword.normalizers import Nfc
 from subword.pretokens import WhitespaceSplit
 from subword.tokenizer import Tokenizer

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from subword.bpe_models import bpe_from_ranks
 from subword.errors import FormatError, SourceNotFoundError, SubwordError
 from subword.formats import load, vocab_files, vocab_merges
-from subword.models import Bpe, bpe_from_ranks
+from subword.models import Bpe
 from subword.named import BPETokenizer
 from subword.patterns import resolve_pattern
 from subword.tokenizer import Tokenizer

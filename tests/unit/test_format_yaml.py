@@ -5,9 +5,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subword.bpe_models import bpe_from_ranks
 from subword.errors import FormatError, SubwordError
 from subword.formats import load, save, yaml_file
-from subword.models import Bpe, bpe_from_ranks
+from subword.models import Bpe
 from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe

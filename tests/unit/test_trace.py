@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subword import trace
+from subword.bpe_models import bpe_from_ranks, bpe_from_tokens
 from subword.counts import PretokenCounts, count
 from subword.errors import (
     ArgumentError,
@@ -22,7 +23,7 @@ from subword.errors import (
     TextError,
     VocabSizeError,
 )
-from subword.models import Bpe, CharacterBpe, bpe_from_ranks, bpe_from_tokens
+from subword.models import Bpe, CharacterBpe
 from subword.named import (
     BPETokenizer,
     CharacterTokenizer,

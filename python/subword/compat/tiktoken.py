@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from subword.bpe_models import bpe_from_ranks
 from subword.compat.tiktoken_models import encoding_name_for_model
 from subword.compat.tiktoken_unstable import completions, n_unstable
 from subword.errors import (
@@ -22,7 +23,7 @@ from subword.errors import (
     VocabularyError,
 )
 from subword.formats.tiktoken import ENCODINGS, read_named
-from subword.models import Bpe, bpe_from_ranks
+from subword.models import Bpe
 from subword.patterns import Pattern, resolve_pattern
 from subword.tokenizer import Special, Tokenizer
 

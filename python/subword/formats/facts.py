@@ -9,7 +9,7 @@ from subword.patterns import pattern_name
 from subword.special_tokens import TokenFlags
 from subword.templates import TemplatePart
 from subword.tokenizer import Tokenizer
-from subword.types import TokenId
+from subword.types import TokenId, is_utf8
 
 __all__ = ["facts", "oddities"]
 
@@ -87,7 +87,7 @@ def oddities(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
         found["missing_bytes"] = [byte for byte in range(256) if byte not in single]
     vocab = tokenizer.vocab
     found["gaps"] = _gaps(vocab, tokenizer.vocab_size)
-    found["not_utf8"] = [token_id for token_id, token in vocab.items() if not _is_utf8(token)]
+    found["not_utf8"] = [token_id for token_id, token in vocab.items() if not is_utf8(token)]
     return {
         name: {"n": len(places), "first": places[:_SHOWN]}
         for name, places in found.items()
@@ -159,11 +159,3 @@ def _gaps(vocab: Iterable[TokenId], vocab_size: int) -> list[TokenId]:
     known = set(vocab)
     most = min(vocab_size, len(known) + (1 << 20))
     return [token_id for token_id in range(most) if token_id not in known]
-
-
-def _is_utf8(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

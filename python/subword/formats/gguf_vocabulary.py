@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from subword.bpe_models import bpe_from_tokens
 from subword.byte_characters import BYTE_CHARACTERS, from_characters
 from subword.decoders import WordPiece as WordPieceDecoder
 from subword.errors import FormatError
@@ -26,7 +27,7 @@ from subword.formats.sentencepiece_proto import (
     SentencePieceModel,
     TrainerSpec,
 )
-from subword.models import WordPiece, bpe_from_tokens
+from subword.models import WordPiece
 from subword.normalizers import NAMED_NORMALIZERS
 from subword.patterns import resolve_pattern
 from subword.pretokens import Bert

@@ -6,11 +6,11 @@ Source: huggingface/tokenizers 0.23.3, tokenizers/src/models/bpe.
 from collections.abc import Mapping
 from typing import Any, cast
 
+from subword.bpe_models import without_tokens
 from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
 from subword.errors import FormatError
 from subword.formats.hf_models import BPE_FIELDS, read_merges
 from subword.formats.json_file import flag, refuse_others
-from subword.formats.reach import without_tokens
 from subword.models import Bpe
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from subword.bpe_models import bpe_from_ranks
 from subword.errors import FormatError, UnencodableTextError
-from subword.models import Bpe, bpe_from_ranks
+from subword.models import Bpe
 from subword.special_tokens import TokenFlags
 from subword.templates import Template
-from subword.tokenizer import Tokenizer, without_tokens
+from subword.tokenizer import Tokenizer
 
-__all__ = ["byte_level_bpe", "ranks_of", "whole_first_matters", "without_tokens"]
+__all__ = ["byte_level_bpe", "ranks_of", "whole_first_matters"]
 
 
 def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()) -> Bpe:

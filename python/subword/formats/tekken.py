@@ -15,10 +15,10 @@ from os import PathLike
 from typing import Any, Final
 
 from subword.atomic_write import whole_file
+from subword.bpe_models import bpe_from_ranks, without_tokens
 from subword.errors import FormatError
 from subword.formats.json_file import Place, checked, read_json, refuse_others
-from subword.formats.reach import byte_level_bpe, ranks_of, without_tokens
-from subword.models import bpe_from_ranks
+from subword.formats.reach import byte_level_bpe, ranks_of
 from subword.patterns import resolve_pattern
 from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer

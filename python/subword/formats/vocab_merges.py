@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
+from subword.bpe_models import bpe_from_tokens, without_tokens
 from subword.byte_characters import to_characters
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import checked, read_json
-from subword.formats.reach import whole_first_matters, without_tokens
+from subword.formats.reach import whole_first_matters
 from subword.formats.vocab_files import read_files, token_of
-from subword.models import bpe_from_tokens
 from subword.patterns import NAMED_PATTERNS, pattern_name, resolve_pattern
 from subword.special_tokens import assign_ids, check_special_tokens
 from subword.tokenizer import Tokenizer

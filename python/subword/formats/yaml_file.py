@@ -31,12 +31,13 @@ from dataclasses import fields
 from os import PathLike
 from typing import Any, Final, get_args
 
+from subword.bpe_models import bpe_from_tokens
 from subword.errors import FormatError
 from subword.formats.atomic import write_atomically
 from subword.formats.json_file import checked, decode_text, read_bytes, refuse_others
 from subword.formats.reach import byte_level_bpe
 from subword.formats.yaml_text import parse_yaml
-from subword.models import Bpe, Ties, Training, bpe_from_tokens
+from subword.models import Bpe, Ties, Training
 from subword.patterns import NAMED_PATTERNS, Pattern, pattern_name
 from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer

@@ -3,8 +3,9 @@
 from typing import Any, Final, Literal, cast
 
 from subword import trace
+from subword.bpe_models import bpe_from_tokens
 from subword.errors import ArgumentError
-from subword.models import Ties, bpe_from_tokens
+from subword.models import Ties
 from subword.patterns import resolve_pattern
 from subword.playground.bodies import choice_of, integer_of, text_of
 from subword.playground.catalog import Entry

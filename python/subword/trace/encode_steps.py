@@ -42,7 +42,7 @@ def encode(tok: Tokenizer, text: TextLike, *, special: Special = "recognize") ->
     ``WordpieceTokenizer``; Kudo 2018, "Subword Regularization", section 3.1.
 
     Examples:
-        >>> from subword.models import bpe_from_tokens
+        >>> from subword.bpe_models import bpe_from_tokens
         >>> tok = Tokenizer(bpe_from_tokens({0: b"a", 1: b"b", 2: b"ab"}, [(b"a", b"b")]))
         >>> print(encode(tok, "abba"))
         pretoken abba at 0

@@ -12,7 +12,7 @@ from subword import _core
 from subword.errors import ArgumentError, UnencodableTextError
 from subword.models import Bpe, Pieces, Unigram
 from subword.tokenizer import Tokenizer
-from subword.types import Ragged, TextLike, TokenId
+from subword.types import Ragged, TextLike, TokenId, is_utf8
 from subword.vocabulary.certificate import SourceChange, Unreachable
 
 __all__ = [
@@ -230,7 +230,7 @@ def unreachable(
 
 def _cut(tokenizer: Tokenizer, token: bytes, is_used: bool) -> Reason:
     """Tell why a token that the model reaches is not reached by its text."""
-    if is_used or not _is_utf8(token):
+    if is_used or not is_utf8(token):
         return "inside"
     if tokenizer.normalizer:
         # Letters around it: what is added or dropped at the ends of a text is not the token's.
@@ -239,14 +239,6 @@ def _cut(tokenizer: Tokenizer, token: bytes, is_used: bool) -> Reason:
             return "normalizer"
     is_split = bool(tokenizer.pattern) or tokenizer.pretokenizer is not None
     return "pattern" if is_split else "inside"
-
-
-def _is_utf8(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _ids(tokenizer: Tokenizer, text: TextLike) -> list[TokenId] | None:

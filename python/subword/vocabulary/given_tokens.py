@@ -8,7 +8,7 @@ import numpy.typing as npt
 from subword import _core
 from subword.errors import VocabularyError
 from subword.tokenizer import Tokenizer
-from subword.types import Pair, TextLike, TokenId
+from subword.types import Pair, TextLike, TokenId, is_utf8
 from subword.vocabulary.checks import model_alone
 from subword.vocabulary.continued_bpe import NewMerge, continue_merges
 
@@ -49,7 +49,7 @@ def faults(tokenizer: Tokenizer) -> Callable[[bytes], str | None]:
             return "is changed by the normalizer, so that no text gives it"
         pretokens = _pretokens(tokenizer, token)
         # What is part of a character by itself may stand in a longer pre-token all the same.
-        if pretokens != [token] and _is_utf8(token):
+        if pretokens != [token] and is_utf8(token):
             return f"is no pre-token: the split gives {pretokens!r:.80}"
         return None
 
@@ -107,11 +107,3 @@ def _is_changed(tokenizer: Tokenizer, token: bytes) -> bool:
         return False
     normal = Tokenizer(tokenizer.model, normalizer=tokenizer.normalizer)
     return normal.encode(token) != model_alone(tokenizer).encode(token)
-
-
-def _is_utf8(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
