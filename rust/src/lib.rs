@@ -2,6 +2,7 @@
 //!
 //! Kernels take slices and return `Result`; only `py/` names pyo3.
 
+pub mod batch;
 pub mod bpe;
 pub mod code_points;
 pub mod corpus;
@@ -21,6 +22,7 @@ pub mod pipeline;
 mod py;
 pub mod runs;
 pub mod segmentations;
+pub mod spans;
 pub mod special;
 pub mod split;
 pub mod stream;

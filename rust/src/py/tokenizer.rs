@@ -1,6 +1,4 @@
 //! Encoding and decoding.
-//!
-//! This file is longer than 600 lines because one class is the whole door, as in Python.
 
 use std::sync::Arc;
 
@@ -17,16 +15,17 @@ use super::parts::encode_in_parts;
 use super::text::{Text, array, ids_of, list_of, texts_of};
 use super::unigram::Unigram;
 use super::wordpiece::PyWordPiece;
+use crate::batch::encode_batch;
 use crate::error::{Error, Kind, Result};
 use crate::memory::ask_for_huge_pages;
 use crate::model::Model;
-use crate::parallel::{Control, for_each, n_threads};
+use crate::parallel::Control;
 use crate::segmentations::{Sampling, n_best, sample};
+use crate::spans::with_characters;
 use crate::special::SpecialToken;
 use crate::split::Splitter;
 use crate::stream::Tail;
 use crate::tokenizer::{AddedToken, Cutter, Parts, Policy, Tokenizer as Kernel};
-use crate::worker::locate;
 
 /// Texts from this size on are encoded on a thread that can be interrupted.
 const LONG: usize = 1 << 18;
@@ -426,181 +425,3 @@ fn decode(kernel: &Kernel, ids: &[u32], skip_special: bool, control: &Control) -
 
 /// Bytes of a token, more or less.
 const TYPICAL: usize = 5;
-
-/// Bytes of a piece that one thread takes at a time.
-const PIECE: usize = 1 << 18;
-
-type Batch = (Vec<u32>, Vec<i64>);
-
-fn encode_batch(
-    kernel: &Kernel,
-    texts: &[&[u8]],
-    policy: &Policy,
-    wanted: Option<usize>,
-    control: &Control,
-) -> Result<Batch> {
-    let n_threads = n_threads(wanted)?;
-    if matches!(policy, Policy::Forbid) {
-        for (index, text) in texts.iter().enumerate() {
-            kernel.recognized(text, policy).map_err(|error| in_text(index, &error))?;
-        }
-    }
-    let pieces = pieces_of(kernel, texts, n_threads > 1);
-    let groups = groups_of(&pieces);
-    let mut workers: Vec<_> = Vec::new();
-    for _ in 0..n_threads.min(groups.len()).clamp(1, 256) {
-        workers.push((kernel.worker(), Vec::<(usize, Vec<u32>, Vec<usize>)>::new()));
-    }
-    for_each(&mut workers, groups.len(), |(worker, done), item| {
-        let group =
-            groups.get(item).and_then(|group| pieces.get(group.clone())).unwrap_or_default();
-        let n_bytes: usize = group.iter().map(|(_, piece)| piece.len()).sum();
-        let mut ids = Vec::new();
-        ids.try_reserve(n_bytes / 4 + 8)?;
-        let mut ends = Vec::with_capacity(group.len());
-        for (text, piece) in group {
-            worker.encode(piece, policy, &mut ids, control).map_err(|error| {
-                let whole = texts.get(*text).copied().unwrap_or_default();
-                let error = locate(error, piece.as_ptr().addr() - whole.as_ptr().addr());
-                in_text(*text, &error)
-            })?;
-            ends.push(ids.len());
-        }
-        done.push((item, ids, ends));
-        Ok(())
-    })?;
-    let mut done: Vec<_> = workers.into_iter().flat_map(|(_, done)| done).collect();
-    done.sort_unstable_by_key(|(item, ..)| *item);
-    join(&pieces, &groups, done, texts.len())
-}
-
-/// The error with the number of its text.
-fn in_text(index: usize, error: &Error) -> Error {
-    Error::new(error.kind, format!("text {index}: {}", error.message))
-}
-
-/// (text, bytes) of the parts that threads take: whole texts, or parts of huge ones.
-fn pieces_of<'t>(kernel: &Kernel, texts: &[&'t [u8]], may_cut: bool) -> Vec<(usize, &'t [u8])> {
-    let mut pieces = Vec::with_capacity(texts.len());
-    for (index, &text) in texts.iter().enumerate() {
-        let mut rest = text;
-        while may_cut && rest.len() > 2 * PIECE {
-            let Some(cut) = kernel.safe_cut(rest, PIECE) else { break };
-            let (piece, after) = rest.split_at(cut);
-            pieces.push((index, piece));
-            rest = after;
-        }
-        pieces.push((index, rest));
-    }
-    pieces
-}
-
-/// Runs of pieces that make up about `PIECE` bytes.
-fn groups_of(pieces: &[(usize, &[u8])]) -> Vec<std::ops::Range<usize>> {
-    let mut groups = Vec::new();
-    let (mut start, mut n_bytes) = (0, 0);
-    for (at, (_, piece)) in pieces.iter().enumerate() {
-        n_bytes += piece.len() + 1;
-        if n_bytes >= PIECE {
-            groups.push(start..at + 1);
-            (start, n_bytes) = (at + 1, 0);
-        }
-    }
-    if start < pieces.len() {
-        groups.push(start..pieces.len());
-    }
-    groups
-}
-
-fn join(
-    pieces: &[(usize, &[u8])],
-    groups: &[std::ops::Range<usize>],
-    mut done: Vec<(usize, Vec<u32>, Vec<usize>)>,
-    n_texts: usize,
-) -> Result<Batch> {
-    let mut bounds = vec![0i64; n_texts + 1];
-    let n_ids = done.iter().map(|(_, ids, _)| ids.len()).sum();
-    let mut all = match done.as_mut_slice() {
-        [(_, only, _)] => std::mem::take(only),
-        _ => {
-            let mut all = Vec::new();
-            all.try_reserve_exact(n_ids)?;
-            all
-        }
-    };
-    let mut base = 0;
-    for (item, ids, ends) in done {
-        let group = groups.get(item).and_then(|g| pieces.get(g.clone())).unwrap_or_default();
-        for ((text, _), end) in group.iter().zip(&ends) {
-            if let Some(bound) = bounds.get_mut(text + 1) {
-                *bound = (base + end) as i64;
-            }
-        }
-        base += ends.last().copied().unwrap_or(0);
-        all.extend_from_slice(&ids);
-    }
-    Ok((all, bounds))
-}
-
-/// Add the characters that each byte span touches; a byte of no valid UTF-8 is a character.
-fn with_characters(
-    text: &[u8],
-    spans: Vec<(u32, usize, usize)>,
-    control: &Control,
-) -> Result<(Vec<u32>, [Vec<u64>; 4])> {
-    let (mut ids, mut columns) = (Vec::new(), [const { Vec::new() }; 4]);
-    ids.try_reserve_exact(spans.len())?;
-    for column in &mut columns {
-        column.try_reserve_exact(spans.len())?;
-    }
-    // Starts and ends grow each on their own: tokens of one character have one span.
-    let (mut starts, mut ends) = (TextCursor::new(text), TextCursor::new(text));
-    for (n_done, (id, start, end)) in spans.into_iter().enumerate() {
-        if n_done.is_multiple_of(RELEASE) {
-            control.check()?;
-        }
-        let (first, _) = starts.at(start);
-        let (_, last) = ends.at(end);
-        ids.push(id);
-        for (column, value) in columns.iter_mut().zip([start, end, first, last]) {
-            column.push(value as u64);
-        }
-    }
-    Ok((ids, columns))
-}
-
-/// Counts characters up to a byte, which is seldom before the last one asked for.
-struct TextCursor<'a> {
-    text: &'a [u8],
-    at: usize,
-    /// The number of the character that starts at `at`.
-    n_characters: usize,
-}
-
-impl<'a> TextCursor<'a> {
-    fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, n_characters: 0 }
-    }
-
-    /// The character that byte `to` is in, and the one that starts there or next.
-    fn at(&mut self, to: usize) -> (usize, usize) {
-        while self.at > to {
-            let is_whole = |n: &usize| {
-                let tail = self.at.checked_sub(*n).and_then(|at| self.text.get(at..self.at));
-                tail.and_then(crate::split::classes::decode_utf8).is_some_and(|(_, m)| m == *n)
-            };
-            self.at -= (2..=4).rev().find(is_whole).unwrap_or(1);
-            self.n_characters -= 1;
-        }
-        while self.at < to {
-            let rest = self.text.get(self.at..).unwrap_or_default();
-            let n_bytes = crate::split::classes::decode_utf8(rest).map_or(1, |(_, n)| n);
-            if self.at + n_bytes > to {
-                return (self.n_characters, self.n_characters + 1);
-            }
-            self.at += n_bytes;
-            self.n_characters += 1;
-        }
-        (self.n_characters, self.n_characters)
-    }
-}
