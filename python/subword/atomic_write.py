@@ -3,13 +3,13 @@
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_target", "sync_folder", "whole_file"]
+__all__ = ["check_target", "sync_folder", "whole_file", "write_atomically"]
 
 
 def check_target(path: str | PathLike[str]) -> Path:
@@ -77,3 +77,18 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def write_atomically(path: str | PathLike[str], parts: Iterable[bytes]) -> None:
+    """Write a file as ``whole_file`` does, from its parts.
+
+    Args:
+        path: Where the file is to be; its folder must exist.
+        parts: The content, in order; an exception that they raise leaves what was at ``path``.
+
+    Raises:
+        OSError: The folder is missing or cannot be written to, the disk is full, or ``path`` is
+            a directory.
+    """
+    with whole_file(path) as file:
+        file.writelines(parts)

@@ -15,11 +15,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from subword.atomic_write import write_atomically
 from subword.compat.hf_encoding import Encoding, both_truncated, joined, padded
 from subword.compat.hf_texts import EncodedText, Trim, Vocabulary, trim_of
 from subword.errors import ArgumentError
 from subword.formats import load
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import read_bytes
 from subword.formats.tokenizer_json import from_json, to_json, vocabulary_of
 from subword.hub import hugging_face_folder

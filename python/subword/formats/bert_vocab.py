@@ -11,9 +11,9 @@ and the special tokens are those of HF tokenizers 0.23.3, ``BertWordPieceTokeniz
 from dataclasses import replace
 from os import PathLike
 
+from subword.atomic_write import write_atomically
 from subword.decoders import WordPiece as WordPieceDecoder
 from subword.errors import FormatError
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import decode_text, read_bytes
 from subword.models import WordPiece
 from subword.normalizers import Bert, Normalizer

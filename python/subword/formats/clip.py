@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Final
 
-from subword.atomic_write import whole_file
+from subword.atomic_write import write_atomically
 from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
 from subword.decoders import Replace
 from subword.errors import FormatError, MissingExtraError, SpecialTokenError
@@ -81,8 +81,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
             f"{path}: CLIP's file holds merges alone, and this tokenizer differs from CLIP's in "
             "its ids, pattern, normalizer, template or decoder; write YAML instead"
         )
-    with whole_file(path) as file:
-        file.write(data)
+    write_atomically(path, [data])
 
 
 def clean(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from subword.atomic_write import whole_file
+from subword.atomic_write import write_atomically
 from subword.byte_characters import to_characters
 from subword.errors import FormatError, MissingExtraError
 from subword.formats.gguf_vocabulary import KINDS, PATTERNS, WHOLE_FIRST, WORD, read
@@ -57,8 +57,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
         writer.close()
         _check_read_back(tokenizer, made)
         data = made.read_bytes()
-    with whole_file(path) as file:
-        file.write(data)
+    write_atomically(path, [data])
 
 
 def _filler(tokenizer: Tokenizer, place: str) -> tuple[str, Callable[[Any], None]]:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from os import PathLike
 
 from subword import decoders
+from subword.atomic_write import write_atomically
 from subword.errors import FormatError, VocabularyError
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import read_bytes
 from subword.formats.sentencepiece_parts import check_equal, model_of, to_sentencepiece
 from subword.formats.sentencepiece_proto import (

@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterable, Iterator
 from os import PathLike
 
+from subword.atomic_write import write_atomically
 from subword.errors import FormatError
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import decode_text, read_bytes
 from subword.formats.sentencepiece_model import faults, tokenizer_of
 from subword.formats.sentencepiece_parts import model_of

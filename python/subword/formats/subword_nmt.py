@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Final
 
-from subword.atomic_write import whole_file
+from subword.atomic_write import write_atomically
 from subword.decoders import BpeSuffix
 from subword.errors import FormatError
 from subword.formats.json_file import decode_text, read_bytes
@@ -114,8 +114,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
         if any(character in left + right for character in " \r\n"):
             raise FormatError(f"the merge of {left!r:.40} and {right!r:.40} has a space in it")
         lines.append(f"{left} {right}")
-    with whole_file(path) as file:
-        file.write(("\n".join(lines) + "\n").encode())
+    write_atomically(path, (f"{line}\n".encode() for line in lines))
 
 
 def _pairs(path: str | PathLike[str]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any, Final
 
-from subword.atomic_write import whole_file
+from subword.atomic_write import write_atomically
 from subword.bpe_models import bpe_from_ranks, without_tokens
 from subword.errors import FormatError
 from subword.formats.json_file import Place, checked, read_json, refuse_others
@@ -99,8 +99,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
             f"tekken.json holds one split pattern, and this tokenizer has {len(tokenizer.pattern)}"
         )
     ranks_of(model, "tekken.json")
-    with whole_file(path) as file:
-        file.writelines(_lines(tokenizer, model.vocab))
+    write_atomically(path, _lines(tokenizer, model.vocab))
 
 
 def _size(config: Mapping[str, Any], name: str, place: Place) -> int:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Final
 
+from subword.atomic_write import write_atomically
 from subword.bpe_models import bpe_from_ranks, without_tokens
 from subword.errors import ArgumentError, FormatError
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import read_bytes
 from subword.formats.reach import byte_level_bpe, ranks_of
 from subword.hub import tiktoken_file

@@ -15,9 +15,9 @@ from os import PathLike
 from typing import Any, Final
 
 from subword import _core
+from subword.atomic_write import write_atomically
 from subword.byte_characters import to_characters
 from subword.errors import FormatError
-from subword.formats.atomic import write_atomically
 from subword.formats.hf_added_tokens import read_added, write_added
 from subword.formats.hf_block import read_block, write_block
 from subword.formats.hf_byte_level import Spelt, fits, read_byte_level, spellings

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
+from subword.atomic_write import write_atomically
 from subword.bpe_models import bpe_from_tokens, without_tokens
 from subword.byte_characters import to_characters
 from subword.errors import FormatError
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import checked, read_json
 from subword.formats.reach import whole_first_matters
 from subword.formats.vocab_files import read_files, token_of

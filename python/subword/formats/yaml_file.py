@@ -31,9 +31,9 @@ from dataclasses import fields
 from os import PathLike
 from typing import Any, Final, get_args
 
+from subword.atomic_write import write_atomically
 from subword.bpe_models import bpe_from_tokens
 from subword.errors import FormatError
-from subword.formats.atomic import write_atomically
 from subword.formats.json_file import checked, decode_text, read_bytes, refuse_others
 from subword.formats.reach import byte_level_bpe
 from subword.formats.yaml_text import parse_yaml

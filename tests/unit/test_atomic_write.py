@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from subword.formats.atomic import write_atomically
+from subword.atomic_write import write_atomically
 
 
 def test_the_parts_are_the_content(tmp_path):
