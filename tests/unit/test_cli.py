@@ -1,13 +1,10 @@
+"""The commands of the terminal: what they print is what the library gives."""
+
 import bz2
 import gzip
 import json
 import lzma
 import os
-import shlex
-import signal
-import subprocess
-import sys
-import time
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -15,40 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import zstandard
-from typer.testing import CliRunner
 
 import subword
-from subword.cli import app, main
-from subword.cli.terminal import progress, shown
-
-COMMAND = [sys.executable, "-c", "from subword.cli import main; main()"]
-TEXT = "The cat sat on the mat.\nThe hat, naïve 你好 🌍, sat on the cat.\n" * 8
-SPECIAL = "<|endoftext|>"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cli")
-    (folder / "corpus.txt").write_text(TEXT + SPECIAL + TEXT, encoding="utf-8")
-    (folder / "empty.txt").write_text("")
-    (folder / "bytes.bin").write_bytes(b"caf\xe9 \xff\x00 " * 3)
-    tok = subword.train_bpe(folder / "corpus.txt", 280, [SPECIAL])
-    subword.save(tok, folder / "tokenizer.json")
-    return folder
-
-
-@pytest.fixture
-def tok(folder: Path) -> subword.Tokenizer:
-    return subword.load(folder / "tokenizer.json")
-
-
-@pytest.fixture(autouse=True)
-def inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-
-
-def run(*arguments: object, stdin: bytes | None = None) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+from cli_calls import SPECIAL, TEXT, folder, inside, process, refused, run, tok  # noqa: F401  # fixtures
+from subword.cli import main
+from subword.cli.terminal import shown
 
 
 def done(*arguments: object, stdin: bytes | None = None) -> str:
@@ -57,29 +25,12 @@ def done(*arguments: object, stdin: bytes | None = None) -> str:
     return result.stdout
 
 
-def refused(*arguments: object, stdin: bytes | None = None) -> str:
-    """Run what is refused: exit 1, one line on standard error, nothing on standard output."""
-    result = run(*arguments, stdin=stdin)
-    assert (result.exit_code, result.stdout) == (1, ""), result.output
-    assert result.stderr.startswith("subword: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
-def process(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], **(pipes | options))
-
-
 def test_the_console_script_is_main() -> None:
     scripts = [
         script for script in entry_points(group="console_scripts") if script.name == "subword"
     ]
     assert {script.value for script in scripts} == {"subword.cli:main"}
     assert callable(main)
-
-
-# count
 
 
 def test_count_prints_the_numbers_of_the_api() -> None:
@@ -137,9 +88,6 @@ def test_count_writes_a_table_that_train_reads(folder: Path) -> None:
     )
 
 
-# train
-
-
 def test_train_is_the_apis_training() -> None:
     printed = json.loads(
         done("train", "bpe", "corpus.txt", "--vocab-size", 270, "--special-token", SPECIAL,
@@ -174,9 +122,6 @@ def test_the_output_names_the_format(folder: Path) -> None:
     assert sorted(os.listdir(folder / "both")) == ["merges.txt", "vocab.json"]  # noqa: PTH208
     printed = done("encode", "t.json", "--text", "the cat")
     assert done("encode", "both", "--text", "the cat") == printed
-
-
-# encode and decode
 
 
 def test_encode_gives_the_apis_ids(tok: subword.Tokenizer) -> None:
@@ -275,9 +220,6 @@ def test_a_rank_file_needs_its_pattern_and_special_tokens(tok: subword.Tokenizer
     assert [int(part) for part in printed.split()] == expected
 
 
-# inspect
-
-
 def test_inspect_gives_facts_and_what_a_text_becomes(tok: subword.Tokenizer) -> None:
     printed = json.loads(done("inspect", "tokenizer.json", "corpus.txt", "--longest", 2, "--json"))
     assert printed["vocab_size"] == 280
@@ -310,248 +252,6 @@ def test_tokens_are_quoted_and_cut() -> None:
     assert shown(b" a\n") == r"' a\n'"
     assert shown(b"\xff") == r"b'\xff'"
     assert len(shown(b"-" * 500)) == 60
-
-
-# what is refused
-
-
-BAD_INPUT = {
-    "count missing.txt": "missing.txt: no such file",
-    "count 'no*.match'": "no file matches",
-    "count .": "a directory",
-    "count empty.txt": "hold no text",
-    "count corpus.txt --pattern '('": "does not compile",
-    "count corpus.txt --threads 0": "n_threads",
-    "count corpus.txt --special-token ''": "special token",
-    "count corpus.txt --documents ''": "separator",
-    "count corpus.txt -o .": "a directory",
-    "count corpus.txt -o nowhere/c.parquet": "make it first",
-    "count - -": "twice",
-    "train bpe missing.txt --vocab-size 300 -o x.json": "no such file",
-    "train bpe corpus.txt --vocab-size 10 -o x.json": "vocab_size is 10",
-    "train bpe empty.txt --vocab-size 300 -o x.json": "no text",
-    "train bpe corpus.txt --vocab-size 300 --min-frequency 0 -o x.json": "min_frequency",
-    "train bpe corpus.txt --vocab-size 256 --special-token '<s>' -o x.json": "need 257",
-    "train bpe corpus.txt --vocab-size 300 --special-token ab --special-token ab -o x": "twice",
-    "train bpe corpus.txt --vocab-size 300 -o x.odd": "'.odd'",
-    "train bpe corpus.txt --vocab-size 300 -o x --format odd": "'odd'",
-    "train bpe corpus.txt --vocab-size 300 -o no/x.json": "make it first",
-    "encode missing.json corpus.txt": "missing.json",
-    "encode corpus.txt corpus.txt": "corpus.txt",
-    "encode tokenizer.json missing.txt": "no such file",
-    "encode tokenizer.json corpus.txt --text x": "one of them",
-    "decode tokenizer.json 280": "280",
-    "decode tokenizer.json 1 99999999999999999999": "99999999999999999999",
-    "decode tokenizer.json 1 2x": "id 1 is '2x'",
-    "decode tokenizer.json 1.5": "whole numbers",
-    "inspect missing.json": "missing.json",
-    "inspect tokenizer.json .": "a directory",
-}
-
-
-@pytest.mark.parametrize("arguments", BAD_INPUT)
-def test_bad_input_is_one_line_and_exit_1(arguments: str, folder: Path) -> None:
-    before = sorted(folder.iterdir())
-    assert BAD_INPUT[arguments] in refused(*shlex.split(arguments))
-    assert sorted(folder.iterdir()) == before
-
-
-@pytest.mark.parametrize("command", [["count"], ["encode", "tokenizer.json"]])
-def test_a_truncated_gzip_is_refused(command: list[str], folder: Path) -> None:
-    (folder / "cut.gz").write_bytes(gzip.compress(os.urandom(3000))[:2000])
-    result = run(*command, "cut.gz", "-o", "never.out")
-    assert result.exit_code == 1
-    assert "cut.gz" in result.stderr
-    assert not (folder / "never.out").exists()
-
-
-def test_wrong_arguments_are_refused_before_the_corpus_is_read(monkeypatch: Any) -> None:
-    def read(*_arguments: object, **_options: object) -> None:
-        raise AssertionError("the corpus was read")
-
-    monkeypatch.setattr("subword.cli.training.count_files", read)
-    train = ("train", "bpe", "corpus.txt", "-o")
-    refused(*train, "x.json", "--vocab-size", 256, "--special-token", "<s>")
-    refused(*train, "x.json", "--vocab-size", 300, "--threads", 0)
-    refused(*train, "x.json", "--vocab-size", 300, "--pattern", "(")
-    refused(*train, "x.odd", "--vocab-size", 300)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_a_tokenizer_is_not_saved_over_a_pipe(folder: Path) -> None:
-    os.mkfifo(folder / "pipe.json")
-    arguments = ("train", "bpe", "corpus.txt", "--vocab-size", 270, "-o", "pipe.json")
-    assert "device or pipe" in refused(*arguments)
-
-
-def test_ids_that_do_not_exist_are_named_with_their_place() -> None:
-    many = b"116 " * 70_000 + b"999"
-    result = run("decode", "tokenizer.json", stdin=many)
-    assert result.exit_code == 1
-    assert "999" in result.stderr
-    assert "after" in result.stderr
-    assert refused("decode", "tokenizer.json", stdin=b"7" * 1_000_000).count("7") < 60
-
-
-def test_words_that_end_within_one_are_refused() -> None:
-    result = run("decode", "tokenizer.json", "--dtype", "uint32", stdin=b"t\0\0\0t")
-    assert (result.exit_code, result.stdout) == (1, "t")
-    assert "1 bytes are left over" in result.stderr
-
-
-WRONG_USAGE = [
-    ["nonsense"],
-    ["count"],
-    ["count", "--top", "-1", "corpus.txt"],
-    ["train", "bpe", "corpus.txt", "-o", "x"],
-    ["train", "magic", "corpus.txt"],
-    ["encode", "tokenizer.json", "--format", "xml"],
-]
-
-
-@pytest.mark.parametrize("arguments", WRONG_USAGE, ids=" ".join)
-def test_wrong_usage_is_exit_2(arguments: list[str]) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr
-
-
-def test_memory_that_cannot_be_had_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(*_arguments: object, **_options: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("subword.cli.count.count", exhausted)
-    assert "out of memory" in refused("count", "corpus.txt")
-
-
-# the ends of pipes
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-@pytest.mark.parametrize(
-    "arguments",
-    [["count", "corpus.txt"], ["encode", "tokenizer.json", "corpus.txt"], ["decode",
-     "tokenizer.json", "116"], ["inspect", "tokenizer.json", "--json"], ["encode",
-     "tokenizer.json", "corpus.txt", "-o", "/dev/full"]],
-)  # fmt: skip
-def test_a_full_disk_is_one_line_and_exit_1(arguments: list[str]) -> None:
-    with open("/dev/full", "wb") as full, process(*arguments, stdout=full) as started:  # noqa: PTH123
-        _, error = started.communicate()
-    assert started.returncode == 1
-    assert error.decode().startswith("subword: ")
-    assert "No space left" in error.decode()
-    assert error.count(b"\n") == 1
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
-def test_a_disk_that_fills_up_leaves_no_half_file(folder: Path) -> None:
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); "
-    command = [sys.executable, "-c", limit + COMMAND[-1], "encode", "tokenizer.json"]
-    before = sorted(folder.iterdir())
-    for output in ("half.ids", "tokenizer.json"):
-        old = (folder / "tokenizer.json").read_bytes()
-        ended = subprocess.run([*command, "corpus.txt", "-o", output], capture_output=True)
-        assert ended.returncode == 1
-        assert ended.stderr.startswith(b"subword: ")
-        assert sorted(folder.iterdir()) == before
-        assert (folder / "tokenizer.json").read_bytes() == old
-
-
-def test_a_closed_pipe_ends_quietly(folder: Path) -> None:
-    (folder / "long.txt").write_text(TEXT * 3000, encoding="utf-8")
-    for arguments in (["encode", "tokenizer.json", "long.txt"], ["count", "long.txt"]):
-        with process(*arguments) as started:
-            assert started.stdout is not None
-            assert started.stderr is not None
-            if arguments[0] == "encode":
-                started.stdout.read(10)
-            started.stdout.close()
-            error = started.stderr.read()
-        assert (started.returncode, error) == (0, b"")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
-def test_ctrl_c_is_exit_130_without_a_word(folder: Path) -> None:
-    with process("encode", "tokenizer.json", "-") as started:
-        assert started.stdin is not None
-        assert started.stdout is not None
-        started.stdin.write((TEXT * 40).encode())
-        started.stdin.flush()
-        started.stdout.read(10)  # so it is at work
-        started.send_signal(signal.SIGINT)
-        _, error = started.communicate()
-    assert (started.returncode, error) == (130, b"")
-
-
-# terminals
-
-
-def test_progress_is_off_when_standard_error_is_no_terminal(tmp_path: Path) -> None:
-    with progress("counting", "bytes") as report:
-        assert report is None
-
-
-@pytest.fixture
-def terminal() -> Any:
-    """Give both ends of a terminal."""
-    pty = pytest.importorskip("pty")
-    ends = pty.openpty()
-    yield ends
-    for end in ends:
-        os.close(end)
-
-
-def read_all(end: int) -> str:
-    """Read what a terminal has shown so far."""
-    os.set_blocking(end, False)
-    parts = []
-    try:
-        while part := os.read(end, 1 << 16):
-            parts.append(part)
-    except BlockingIOError:
-        pass
-    return b"".join(parts).decode()
-
-
-def test_a_bar_appears_on_a_terminal_after_a_second(terminal: tuple[int, int]) -> None:
-    outer, inner = terminal
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    with process("encode", "tokenizer.json", "-", stderr=inner, env=environment) as started:
-        assert started.stdin is not None
-        seen = ""
-        for _ in range(600):  # however long a busy machine takes to start it
-            started.stdin.write(b"the cat ")
-            started.stdin.flush()
-            time.sleep(0.1)
-            seen += read_all(outer)
-            if "encoding" in seen:
-                break
-        ids, _ = started.communicate()
-    assert started.returncode == 0
-    assert ids
-    assert "encoding" in seen
-
-
-def test_colours_on_a_terminal_and_none_under_no_color(terminal: tuple[int, int]) -> None:
-    outer, inner = terminal
-    plain = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CI")}
-    shows = []
-    for extra in ({}, {"NO_COLOR": "1"}):
-        environment = plain | {"TERM": "xterm-256color", "COLUMNS": "100"} | extra
-        arguments = ("inspect", "tokenizer.json", "--text", "the cat", "--longest", "0")
-        with process(*arguments, stdout=inner, env=environment) as started:
-            _, error = started.communicate()
-        assert (started.returncode, error) == (0, b"")
-        shows.append(read_all(outer))
-    coloured, bare = shows
-    background = "\x1b[30;10"
-    assert background in coloured
-    assert background not in bare
-    assert "|" in bare
-
-
-# tokenize
 
 
 def test_tokenize_writes_shards(tok: subword.Tokenizer, tmp_path: Path) -> None:

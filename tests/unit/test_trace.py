@@ -1,95 +1,39 @@
-"""Every algorithm step by step: the worked examples, and traces held to the twins."""
+"""Traces of trainings: worked examples, the twins, details."""
 
-import base64
 import json
 from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from subword import trace
-from subword.bpe_models import bpe_from_ranks, bpe_from_tokens
+from subword.bpe_models import bpe_from_tokens
 from subword.counts import PretokenCounts, count
-from subword.errors import (
-    ArgumentError,
-    CountsError,
-    EmptyCorpusError,
-    SpecialTokenError,
-    SpecialTokenInTextError,
-    TextError,
-    VocabSizeError,
-)
-from subword.models import Bpe, CharacterBpe
 from subword.named import (
     BPETokenizer,
-    CharacterTokenizer,
-    UnigramTokenizer,
-    WordPieceTokenizer,
-    WordTokenizer,
 )
-from subword.patterns import resolve_pattern
-from subword.pretokens import WhitespaceSplit
 from subword.reference import bpe as bpe_twin
 from subword.reference import unigram as unigram_twin
 from subword.reference import wordpiece as wordpiece_twin
-from subword.reference.pretokens import split
 from subword.tokenizer import Tokenizer
-from subword.trace.sources import MAX_SOURCE_BYTES
 from subword.training.bpe import train_bpe
+from trace_samples import HUGS, SMALL_MERGES, SMALL_VOCAB
 
 TIES = ["greatest", "first", "hf", "smallest_id"]
-HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+
+
 LOWS = {"low": 5, "lower": 2, "widest": 3, "newest": 6}
+
+
 MIXED = [
     *("我", "喜欢", "吃", "苹果", "他", "不", "喜欢", "吃", "苹果派"),
     "I like to eat apples",
     "She has a cute cat",
     "you are very cute",
     "give you a hug",
-]
-SMALL_VOCAB = dict(
-    enumerate([b" ", b"a", b"c", b"e", b"h", b"t", b"th", b" c", b" a", b"the", b" at"])
-)
-SMALL_MERGES = [(b"t", b"h"), (b" ", b"c"), (b" ", b"a"), (b"th", b"e"), (b" a", b"t")]
-
-
-CHARACTER_TOKENIZER = Tokenizer(
-    CharacterBpe(
-        dict(enumerate([b"<unk>", b"l", b"o", b"w</w>", b"lo", b"low</w>"])),
-        ((1, 2), (4, 3)),
-        "<unk>",
-        end_of_word_suffix="</w>",
-    ),
-    {"<s>": 6},
-    pretokenizer=(WhitespaceSplit(),),
-)
-EVERY_MODEL = [
-    CHARACTER_TOKENIZER,
-    Tokenizer(
-        CharacterBpe(
-            dict(enumerate([b"?", b"a", b"##b", b"a##b", b"ab", b"h", b"##a", b"##ab"])),
-            ((1, 2), (6, 2)),
-            "?",
-            fuse_unk=True,
-            continuing_subword_prefix="##",
-        ),
-        {"<s>": 8},
-    ),
-    train_bpe({"ab": 3, "h": 1, " é": 1}, 263, alphabet="characters", byte_fallback=True),
-    WordPieceTokenizer(["[UNK]", "a", "##b", "ab", "h", "<s>"], special_tokens=["<s>"]),
-    UnigramTokenizer(
-        [("<unk>", 0.0), ("a", -1.0), ("b", -2.0), ("ab", -2.5), ("<s>", 0.0)],
-        special_tokens=["<s>"],
-        pattern="gpt2",
-        normalizer="nfd",
-    ),
-    WordTokenizer(["[UNK]", "a", " ", "ab"], special_tokens=["<s>"]),
-    CharacterTokenizer("ab ", unk_token="?", special_tokens=["<s>"]),
-    CharacterTokenizer(special_tokens=["<s>"]),
 ]
 
 
@@ -99,19 +43,6 @@ def shown(words):
 
 def spelled(merges):
     return [" ".join(map(trace.readable, pair)) for pair in merges]
-
-
-def ranks_tokenizer(shared, name, pattern):
-    path = shared / "vocab" / name / f"{name}.tiktoken.zst"
-    if not path.exists():
-        pytest.skip(f"no {path.name} among the shared data")
-    lines = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()).splitlines()
-    pairs = (line.split() for line in lines if line)
-    ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
-    return Tokenizer(bpe_from_ranks(ranks), {}, resolve_pattern(pattern))
-
-
-# Worked examples: training.
 
 
 def test_cat_in_the_hat():
@@ -192,55 +123,6 @@ def test_mixed_corpus_by_bytes_has_no_unknown():
     assert tok.decode(encoded.ids) == "苹果"
     assert tok.decode(trace.encode(tok, "橙子").ids) == "橙子"
 
-
-# Worked examples: encoding.
-
-
-def test_the_cat_ate():
-    tok = BPETokenizer(SMALL_VOCAB, SMALL_MERGES)
-    encoded = trace.encode(tok, "the cat ate")
-    assert encoded.ids == (9, 7, 1, 5, 10, 3)
-    assert [(part.text, part.byte_span) for part in encoded.parts] == [
-        (b"the", (0, 3)),
-        (b" cat", (3, 7)),
-        (b" ate", (7, 11)),
-    ]
-    assert [[merge.rank for merge in part.merges] for part in encoded.parts] == [
-        [0, 3],
-        [1],
-        [2, 4],
-    ]
-    assert encoded.parts[2].merges[1].parts == (b" at", b"e")
-
-
-def test_words():
-    words = split("I'll say supercalifragilisticexpialidocious!", (r"(?s)\w+|.",))
-    assert [word.decode() for word in words] == [
-        *("I", "'", "ll", " ", "say", " ", "supercalifragilisticexpialidocious", "!")
-    ]
-
-
-def test_hello_world_by_gpt2_characters_bytes_and_words(shared):
-    text = "Hello, 🌍! 你好!"
-    encoded = trace.encode(ranks_tokenizer(shared, "r50k_base", "gpt2"), text)
-    assert len(encoded.ids) == 12
-    assert round(encoded.bytes_per_token, 2) == 1.67
-    n_bytes = len(text.encode())
-    assert n_bytes == 20
-    assert n_bytes / len(text) == pytest.approx(20 / 13)
-    assert n_bytes / len(split(text, (r"(?s)\w+|.",))) == 2.5
-
-
-def test_hello_by_o200k(shared):
-    tok = ranks_tokenizer(shared, "o200k_base", "o200k")
-    assert trace.encode(tok, "hello").ids == (24912,)
-    assert trace.encode(tok, " hello").ids == (40617,)
-    (part,) = trace.encode(tok, " hello").parts
-    assert part.merges == ()
-    assert part.start == (b" hello",)
-
-
-# Traces against the twins.
 
 words_st = st.dictionaries(
     st.text("abcd ", min_size=1, max_size=7), st.integers(1, 4), min_size=1, max_size=6
@@ -332,84 +214,6 @@ def test_unigram_steps_lose_the_least():
     assert learnt.segmentations[2].symbols == ("hug", "s")
 
 
-@given(st.text("abc d<s>", max_size=40), st.sampled_from(["recognize", "as_text", {"<s>"}, set()]))
-def test_encoding_equals_the_kernel(text, special):
-    trained = train_bpe({"abc": 3, " d": 4, "aab": 5, "ca": 2}, 263, ["<s>", "<s>>"])
-    assert list(trace.encode(trained, text, special=special).ids) == trained.encode(
-        text, special=special
-    )
-
-
-# Encoding with every other model.
-
-HUG_TOKENS = ["[UNK]", "[CLS]", "[SEP]", "hug", "h", "##u", "##g", "##s", "##gs", "pu"]
-
-
-def test_wordpiece_takes_the_longest_match():
-    tok = WordPieceTokenizer(HUG_TOKENS, normalizer="bert")
-    encoded = trace.encode(tok, "Hugs hugz")
-    assert list(encoded.ids) == tok.encode("Hugs hugz") == [3, 7, 0]
-    known, unknown = encoded.parts
-    assert (known.text, known.byte_span) == (b"hugs", (0, 4))
-    assert [(m.position, m.tried, m.token) for m in known.matches] == [
-        (0, (b"hugs", b"hug"), b"hug"),
-        (3, (b"##s",), b"##s"),
-    ]
-    assert (unknown.matches[-1].tried, unknown.matches[-1].token) == ((b"##z",), None)
-    assert unknown.tokens == (b"[UNK]",)
-    assert "from 0: hug, 1 tried before" in str(encoded)
-    assert "from 3: nothing fits, 1 tried before" in str(encoded)
-    (long,) = trace.encode(tok, "h" * 101).parts
-    assert (long.tokens, long.matches) == ((b"[UNK]",), ())
-
-
-def test_unigram_shows_the_best_way_to_each_place():
-    pieces = [("<unk>", 0.0), ("h", -4.0), ("u", -1.5), ("g", -3.0), ("s", -3.0), ("hug", -2.0)]
-    tok = UnigramTokenizer(pieces)
-    encoded = trace.encode(tok, "hugsé")
-    assert list(encoded.ids) == tok.encode("hugsé") == [5, 4, 0]
-    (part,) = encoded.parts
-    assert [(way.end, way.is_on_path) for way in part.ways] == [
-        *((1, False), (2, False), (3, True), (4, True), (6, True))
-    ]
-    at_three = part.ways[2].candidates
-    assert [(c.piece, c.start, c.total) for c in at_three] == [(b"hug", 0, -2.0), (b"g", 2, -8.5)]
-    assert part.ways[-1].candidates[0].piece == "é".encode()
-    assert "* to 3: hug from 0 (-2.000), g from 2 (-8.500)" in str(encoded)
-
-
-def test_character_bpe_merges_characters():
-    tok = CHARACTER_TOKENIZER
-    encoded = trace.encode(tok, "low zow")
-    assert list(encoded.ids) == tok.encode("low zow")
-    known, unknown = encoded.parts
-    assert known.start == (b"l", b"o", b"w</w>")
-    assert [merge.parts for merge in known.merges] == [(b"lo", b"w</w>"), (b"low</w>",)]
-    assert unknown.start == (b"z", b"o", b"w</w>")
-    assert unknown.tokens == (b"<unk>", b"o", b"w</w>")
-
-
-def test_words_and_characters_have_no_steps():
-    for tok in (
-        WordTokenizer(["[UNK]", "a", " "]),
-        CharacterTokenizer(),
-        CharacterTokenizer("ab", unk_token="?"),
-    ):
-        encoded = trace.encode(tok, "a ab")
-        assert list(encoded.ids) == tok.encode("a ab")
-        assert all(part.steps == () for part in encoded.parts)
-
-
-@pytest.mark.parametrize("special", ["recognize", "as_text"])
-@given(text=st.text("abé h<s>[UNK]", max_size=25))
-def test_encoding_equals_the_kernel_for_every_model(special, text):
-    for tok in EVERY_MODEL:
-        encoded = trace.encode(tok, text, special=special)
-        assert list(encoded.ids) == tok.encode(text, special=special)
-        assert [tok.token_id(token) for token in encoded.tokens] == list(encoded.ids)
-        json.dumps(trace.as_dict(encoded))
-
-
 def test_training_equals_the_kernel():
     texts = ["to be or not to be", "that is the question"]
     tok = train_bpe(texts, 270, ["<s>"], ties="first")
@@ -417,9 +221,6 @@ def test_training_equals_the_kernel():
     assert learnt.merges == tok.merges
     assert learnt.vocab == tok.vocab
     assert [step.chosen.count for step in learnt.steps] == tok.merge_counts
-
-
-# Details.
 
 
 def test_merges_do_not_overlap():
@@ -430,15 +231,6 @@ def test_merges_do_not_overlap():
     (part,) = trace.encode(tok, "aaaaa").parts
     assert [merge.position for merge in part.merges] == [0, 1]
     assert part.tokens == (b"aa", b"aa", b"a")
-
-
-def test_special_tokens_are_recognized():
-    tok = Tokenizer(bpe_from_tokens(SMALL_VOCAB, SMALL_MERGES), {"<e>": 11, "<e><e>": 12})
-    encoded = trace.encode(tok, "the<e><e><e> cat")
-    assert [part.kind for part in encoded.parts] == ["pretoken", "special", "special", "pretoken"]
-    assert encoded.ids == (9, 12, 11, 7, 1, 5)
-    with pytest.raises(SpecialTokenInTextError):
-        trace.encode(tok, "the<e>", special="forbid")
 
 
 def test_same_bytes_from_two_merges_stay_two_symbols():
@@ -520,77 +312,3 @@ def test_json_tells_bytes_apart():
     assert trace.as_dict((b"\xe5", rb"\xe5", "é".encode(), Fraction(1, 20))) == [
         *("\\xe5", "\\\\xe5", "é", "1/20")
     ]
-
-
-# Bad input.
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
-        (lambda: trace.bpe("ab"), ArgumentError, "either vocab_size or n_merges"),
-        (lambda: trace.bpe("ab", 300, n_merges=3), ArgumentError, "either vocab_size or n_merges"),
-        (lambda: trace.bpe("ab", n_merges=-1), ArgumentError, "negative"),
-        (lambda: trace.bpe("ab", n_merges=1, top=0), ArgumentError, "top is 0"),
-        (lambda: trace.bpe("ab", n_merges=1, ties="last"), ArgumentError, "'last'"),
-        (lambda: trace.bpe("ab", n_merges=1, alphabet="words"), ArgumentError, "'words'"),
-        (lambda: trace.bpe("ab", n_merges=1, end_of_word_suffix="_"), ArgumentError, "alphabet="),
-        (
-            lambda: trace.bpe("ab", n_merges=1, alphabet="characters", max_token_length=3),
-            ArgumentError,
-            "alphabet='bytes'",
-        ),
-        (lambda: trace.bpe("ab", 255), VocabSizeError, "255"),
-        (lambda: trace.bpe("ab", 256, special_tokens=["<s>"]), VocabSizeError, "257"),
-        (lambda: trace.bpe("ab", 1, alphabet="characters"), VocabSizeError, "vocab_size is 1"),
-        (lambda: trace.bpe("ab", 300, special_tokens=["a"]), SpecialTokenError, "single byte"),
-        (lambda: trace.bpe("ab", 300, special_tokens=["", "b"]), SpecialTokenError, "empty"),
-        (lambda: trace.bpe("", n_merges=1), EmptyCorpusError, "no word"),
-        (lambda: trace.bpe([], n_merges=1), EmptyCorpusError, "no word"),
-        (lambda: trace.wordpiece(" \n", 1), EmptyCorpusError, "no word"),
-        (lambda: trace.bpe({"a": -1}, n_merges=1), CountsError, "-1"),
-        (lambda: trace.bpe({"a": 1.5}, n_merges=1), CountsError, "1.5"),
-        (lambda: trace.bpe({"": 1}, n_merges=1), CountsError, "empty"),
-        (lambda: trace.bpe({"a": 1, b"a": 2}, n_merges=1), CountsError, "twice"),
-        (lambda: trace.bpe(7, n_merges=1), ArgumentError, "int"),
-        (lambda: trace.bpe([7], n_merges=1), ArgumentError, "int"),
-        (lambda: trace.bpe("a\ud800", n_merges=1), TextError, "character 1"),
-        (lambda: trace.wordpiece("ab", 1, score="best"), ArgumentError, "'best'"[:5]),
-        (lambda: trace.unigram(HUGS, 3), VocabSizeError, "7 required"),
-        (lambda: trace.unigram(HUGS, 8, shrinking_factor=1.0), ArgumentError, "1.0"),
-        (lambda: trace.unigram([b"\xff"], 8), TextError, "UTF-8"),
-        (lambda: trace.unigram("a" * 2000, 8), ArgumentError, "2000000 substrings"),
-    ],
-)
-def test_refused(call, error, said):
-    with pytest.raises(error, match=said.replace("(", r"\(")):
-        call()
-
-
-@pytest.mark.parametrize("learn", [trace.bpe, trace.wordpiece])
-def test_large_sources_are_refused(learn):
-    text = "a " * (MAX_SOURCE_BYTES // 2 + 1)
-    for source in (text, [text[:-2], "b", "c", "d"], {text: 1}):
-        with pytest.raises(ArgumentError, match="excerpt"):
-            learn(source, n_merges=1)
-
-
-def test_traces_too_long_to_keep_are_refused():
-    with pytest.raises(ArgumentError, match="at most 200 steps"):
-        trace.bpe("ab" * 25_000, n_merges=1000, pattern="none")
-    assert len(trace.bpe("ab" * 25, n_merges=10**12, pattern="none").steps) == 7
-    tok = Tokenizer(bpe_from_tokens({0: b"a", 1: b"aa"}, [(b"a", b"a")]))
-    with pytest.raises(ArgumentError, match="less text"):
-        trace.encode(tok, "a" * 10_000)
-    with pytest.raises(ArgumentError, match="excerpt"):
-        trace.encode(tok, "a" * (MAX_SOURCE_BYTES + 1))
-
-
-def test_tokenizers_that_do_more_are_refused():
-    class Shouting(Tokenizer):
-        def encode(self, text, pair=None, **options):
-            return super().encode(bytes(text).upper(), pair, **options)
-
-    vocab = {byte: bytes([byte]) for byte in range(256)}
-    with pytest.raises(ArgumentError, match="more than a trace knows"):
-        trace.encode(Shouting(Bpe(vocab, ())), "a")
