@@ -6,21 +6,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from subword.cli.options import (
-    DocumentsOption,
-    FieldOption,
-    InputFormatOption,
-    JsonOption,
-    MaxMemoryOption,
-    MinCountOption,
-    OnBadOption,
     PatternOption,
     SourcesArgument,
     SpecialTokenOption,
-    ThreadsOption,
     one_or_many,
 )
 from subword.cli.refusals import guarded
-from subword.cli.training import FormatOption, OutputOption, Reading, VocabSizeOption, run
+from subword.cli.training import Common, OutputOption, VocabSizeOption, run, with_common
 from subword.models import Ties
 from subword.patterns import resolve_pattern
 from subword.training.baselines import WORD_PATTERN, train_characters, train_words
@@ -75,15 +67,8 @@ def _bpe(
     byte_fallback: BytesOption = False,
     end_of_word_suffix: Annotated[str, typer.Option(help="Ends words, such as </w>.")] = "",
     continuing_subword_prefix: Annotated[str, typer.Option(help="Begins what is inside.")] = "",
-    documents: DocumentsOption = None,
-    field: FieldOption = "text",
-    input_format: InputFormatOption = None,
-    on_bad: OnBadOption = None,
-    max_memory: MaxMemoryOption = None,
-    min_count: MinCountOption = 1,
-    threads: ThreadsOption = None,
-    format_: FormatOption = None,
-    as_json: JsonOption = False,
+    *,
+    common: Common,
 ) -> None:
     """Train BPE, over bytes or over characters.
 
@@ -104,7 +89,7 @@ def _bpe(
         byte_fallback=byte_fallback,
         end_of_word_suffix=end_of_word_suffix,
         continuing_subword_prefix=continuing_subword_prefix,
-        n_threads=threads,
+        n_threads=common.threads,
     )
     marks_words = bool(end_of_word_suffix or continuing_subword_prefix)
     run(
@@ -117,11 +102,7 @@ def _bpe(
         total=vocab_size - 256 if alphabet == "bytes" else vocab_size,
         pattern=pattern,
         special_tokens=special_token,
-        documents=documents,
-        reading=Reading(field, input_format, on_bad, max_memory, min_count),
-        n_threads=threads,
-        format_=format_,
-        as_json=as_json,
+        common=common,
         about={"ties": ties},
     )
 
@@ -145,15 +126,8 @@ def _wordpiece(
     limit_alphabet: LimitAlphabetOption = None,
     character_coverage: CoverageOption = 1.0,
     extra_alphabet: ExtraAlphabetOption = "",
-    documents: DocumentsOption = None,
-    field: FieldOption = "text",
-    input_format: InputFormatOption = None,
-    on_bad: OnBadOption = None,
-    max_memory: MaxMemoryOption = None,
-    min_count: MinCountOption = 1,
-    threads: ThreadsOption = None,
-    format_: FormatOption = None,
-    as_json: JsonOption = False,
+    *,
+    common: Common,
 ) -> None:
     """Train WordPiece."""
     train = partial(
@@ -169,7 +143,7 @@ def _wordpiece(
         limit_alphabet=limit_alphabet,
         character_coverage=character_coverage,
         extra_alphabet=extra_alphabet,
-        n_threads=threads,
+        n_threads=common.threads,
     )
     run(
         train,
@@ -181,11 +155,7 @@ def _wordpiece(
         total=vocab_size,
         pattern=pattern,
         special_tokens=special_token,
-        documents=documents,
-        reading=Reading(field, input_format, on_bad, max_memory, min_count),
-        n_threads=threads,
-        format_=format_,
-        as_json=as_json,
+        common=common,
         about={"score": score, "ties": ties},
     )
 
@@ -208,15 +178,8 @@ def _unigram(
     n_sub_iterations: Annotated[
         int, typer.Option("--sub-iterations", help="Estimations between two prunings.")
     ] = 2,
-    documents: DocumentsOption = None,
-    field: FieldOption = "text",
-    input_format: InputFormatOption = None,
-    on_bad: OnBadOption = None,
-    max_memory: MaxMemoryOption = None,
-    min_count: MinCountOption = 1,
-    threads: ThreadsOption = None,
-    format_: FormatOption = None,
-    as_json: JsonOption = False,
+    *,
+    common: Common,
 ) -> None:
     """Train Unigram."""
     train = partial(
@@ -232,7 +195,7 @@ def _unigram(
         seed_size=seed_size,
         shrinking_factor=shrinking_factor,
         n_sub_iterations=n_sub_iterations,
-        n_threads=threads,
+        n_threads=common.threads,
     )
     run(
         train,
@@ -244,11 +207,7 @@ def _unigram(
         total=None,
         pattern=pattern,
         special_tokens=special_token,
-        documents=documents,
-        reading=Reading(field, input_format, on_bad, max_memory, min_count),
-        n_threads=threads,
-        format_=format_,
-        as_json=as_json,
+        common=common,
         about={"byte_fallback": byte_fallback},
     )
 
@@ -263,22 +222,15 @@ def _characters(
     character_coverage: CoverageOption = 1.0,
     extra_alphabet: ExtraAlphabetOption = "",
     unk_token: Annotated[str, typer.Option(help="What unknown characters become.")] = "[UNK]",
-    documents: DocumentsOption = None,
-    field: FieldOption = "text",
-    input_format: InputFormatOption = None,
-    on_bad: OnBadOption = None,
-    max_memory: MaxMemoryOption = None,
-    min_count: MinCountOption = 1,
-    threads: ThreadsOption = None,
-    format_: FormatOption = None,
-    as_json: JsonOption = False,
+    *,
+    common: Common,
 ) -> None:
     """Take the characters of a corpus as the vocabulary."""
     options: dict[str, Any] = {
         "character_coverage": character_coverage,
         "extra_alphabet": extra_alphabet,
         "unk_token": unk_token,
-        "n_threads": threads,
+        "n_threads": common.threads,
     }
     run(
         lambda source, progress=None: train_characters(  # noqa: ARG005
@@ -292,11 +244,7 @@ def _characters(
         total=None,
         pattern=None,
         special_tokens=special_token,
-        documents=documents,
-        reading=Reading(field, input_format, on_bad, max_memory, min_count),
-        n_threads=threads,
-        format_=format_,
-        as_json=as_json,
+        common=common,
         about={},
     )
 
@@ -309,22 +257,15 @@ def _words(
     pattern: SplitOption = None,
     min_frequency: MinFrequencyOption = 1,
     unk_token: Annotated[str, typer.Option(help="What unknown words become.")] = "[UNK]",
-    documents: DocumentsOption = None,
-    field: FieldOption = "text",
-    input_format: InputFormatOption = None,
-    on_bad: OnBadOption = None,
-    max_memory: MaxMemoryOption = None,
-    min_count: MinCountOption = 1,
-    threads: ThreadsOption = None,
-    format_: FormatOption = None,
-    as_json: JsonOption = False,
+    *,
+    common: Common,
 ) -> None:
     """Take the most frequent words of a corpus as the vocabulary."""
     options: dict[str, Any] = {
         "pattern": one_or_many(pattern),
         "min_frequency": min_frequency,
         "unk_token": unk_token,
-        "n_threads": threads,
+        "n_threads": common.threads,
     }
     run(
         lambda source, progress=None: train_words(  # noqa: ARG005
@@ -338,17 +279,13 @@ def _words(
         total=None,
         pattern=pattern,
         special_tokens=special_token,
-        documents=documents,
-        reading=Reading(field, input_format, on_bad, max_memory, min_count),
-        n_threads=threads,
-        format_=format_,
-        as_json=as_json,
+        common=common,
         about={},
     )
 
 
-app.command("bpe")(guarded(_bpe))
-app.command("wordpiece")(guarded(_wordpiece))
-app.command("unigram")(guarded(_unigram))
-app.command("characters")(guarded(_characters))
-app.command("words")(guarded(_words))
+app.command("bpe")(guarded(with_common(_bpe)))
+app.command("wordpiece")(guarded(with_common(_wordpiece)))
+app.command("unigram")(guarded(with_common(_unigram)))
+app.command("characters")(guarded(with_common(_characters)))
+app.command("words")(guarded(with_common(_words)))

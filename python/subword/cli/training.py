@@ -4,8 +4,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, fields
+from functools import reduce, wraps
+from inspect import Parameter, Signature, signature
 from operator import add
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -14,11 +15,21 @@ import typer
 
 from subword.atomic_write import check_target
 from subword.cli.count import count_files, pattern_json
-from subword.cli.options import files, one_or_many
+from subword.cli.options import (
+    DocumentsOption,
+    FieldOption,
+    InputFormatOption,
+    JsonOption,
+    MaxMemoryOption,
+    MinCountOption,
+    OnBadOption,
+    ThreadsOption,
+    files,
+    one_or_many,
+)
 from subword.cli.refusals import say
 from subword.cli.terminal import print_json, print_rows, progress
 from subword.corpus import Url
-from subword.corpus.reading import InputFormat, OnBad
 from subword.counts import PretokenCounts
 from subword.counts_parquet import is_count_table
 from subword.errors import ArgumentError, StoppedEarlyWarning, TextLeftOutWarning
@@ -26,7 +37,7 @@ from subword.formats import save
 from subword.patterns import Pattern
 from subword.tokenizer import Tokenizer
 
-__all__ = ["FormatOption", "OutputOption", "Reading", "Train", "VocabSizeOption", "run"]
+__all__ = ["Common", "OutputOption", "Train", "VocabSizeOption", "run", "with_common"]
 
 VocabSizeOption = Annotated[
     int, typer.Option(help="All ids, special tokens included.", show_default=False)
@@ -39,23 +50,39 @@ FormatOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a corpus is read and counted; see ``subword.count``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """The options that every training takes: how a corpus is read, and what is written."""
 
-    Attributes:
-        field: The column or key of the text.
-        input_format: What the files are, if not told by their names.
-        on_bad: What a bad record does.
-        max_memory: Most memory for counting.
-        min_count: Rarer pre-tokens are left out.
-    """
+    documents: DocumentsOption = None
+    field: FieldOption = "text"
+    input_format: InputFormatOption = None
+    on_bad: OnBadOption = None
+    max_memory: MaxMemoryOption = None
+    min_count: MinCountOption = 1
+    threads: ThreadsOption = None
+    format_: FormatOption = None
+    as_json: JsonOption = False
 
-    field: str
-    input_format: InputFormat | None
-    on_bad: OnBad | None
-    max_memory: str | None
-    min_count: int
+
+def with_common(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of ``Common``, which it takes as its argument ``common``."""
+    own = [p for p in signature(command).parameters.values() if p.name != "common"]
+    shared = [
+        Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
+        for f in fields(Common)
+    ]
+    parameters = [*(p.replace(kind=Parameter.KEYWORD_ONLY) for p in own), *shared]
+
+    @wraps(command)
+    def run_command(**given: Any) -> None:
+        common = Common(**{f.name: given.pop(f.name) for f in fields(Common)})
+        command(**given, common=common)
+
+    # The command line is made from the signature.
+    run_command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run_command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run_command
 
 
 class Train(Protocol):
@@ -81,11 +108,7 @@ def run(
     total: int | None,
     pattern: list[str] | None,
     special_tokens: list[str] | None,
-    documents: str | None,
-    reading: Reading,
-    n_threads: int | None,
-    format_: str | None,
-    as_json: bool,
+    common: Common,
     about: dict[str, object],
 ) -> None:
     """Train on sources and save.
@@ -100,11 +123,7 @@ def run(
         total: How many of them there will be, if that is known.
         pattern: The split pattern asked for.
         special_tokens: Strings at which documents are cut.
-        documents: How files are cut into documents.
-        reading: How they are read besides.
-        n_threads: Threads to count with.
-        format_: The format to save in, if not by the name.
-        as_json: Print one JSON object.
+        common: What every training is told.
         about: Further facts to print.
     """
     paths = files(sources)
@@ -116,24 +135,24 @@ def run(
             {"a": 1}, pattern=one_or_many(pattern) or default_pattern
         )
         smallest = train(rehearsal)
-    _check_output(smallest, output, format_)
+    _check_output(smallest, output, common.format_)
     started = time.perf_counter()
     counts = _counts(
         paths,
-        reading.min_count,
+        common.min_count,
         pattern=pattern or list(default_pattern),
         special_tokens=special_tokens or [],
-        documents=documents,
-        field=reading.field,
-        input_format=reading.input_format,
-        on_bad=reading.on_bad,
-        max_memory=reading.max_memory,
-        n_threads=n_threads,
-        as_json=as_json,
+        documents=common.documents,
+        field=common.field,
+        input_format=common.input_format,
+        on_bad=common.on_bad,
+        max_memory=common.max_memory,
+        n_threads=common.threads,
+        as_json=common.as_json,
     )
     counted = time.perf_counter()
     with (
-        progress("training", unit, total, as_json=as_json) as report,
+        progress("training", unit, total, as_json=common.as_json) as report,
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
@@ -141,7 +160,7 @@ def run(
     trained = time.perf_counter()
     for warning in said:
         say(str(warning.message))
-    save(tokenizer, output, format_)
+    save(tokenizer, output, common.format_)
     numbers: dict[str, Any] = {
         "vocab_size": tokenizer.vocab_size,
         "n_merges": len(tokenizer.merges),
@@ -155,7 +174,7 @@ def run(
         "train_seconds": round(trained - counted, 3),
         "output": str(output),
     }
-    if as_json:
+    if common.as_json:
         print_json(numbers)
     else:
         print_rows((name.removeprefix("n_").replace("_", " "), n) for name, n in numbers.items())
