@@ -88,3 +88,14 @@ def test_ctrl_c_stops_a_long_call(name: str) -> None:
             process.kill()
     assert (ready, output) == ("ready\n", "stopped\n"), problems
     assert process.returncode == 0, problems
+
+
+def test_arrays_are_ready_once_subword_is_imported() -> None:
+    # Looking up numpy's C interface runs Python, where a pending Ctrl-C would end in a panic.
+    code = (
+        "import subword, numpy.lib\n"
+        "numpy.lib.NumpyVersion = None\n"
+        "print(subword.ByteTokenizer().encode_array('a').tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "[97]\n", done.stderr

@@ -45,4 +45,17 @@ mod _core {
     use super::unigram::{Unigram, learn_pieces};
     #[pymodule_export]
     use super::wordpiece::{PyWordPiece, learn_wordpiece};
+    use numpy::PyArray1;
+    use pyo3::prelude::*;
+
+    // The first array looks up numpy's C interface, which runs Python code, and the lookup panics
+    // if a Ctrl-C arrives meanwhile: it is done here, not at the end of someone's long call.
+    #[pymodule_init]
+    fn numpy_interface(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        py.import("numpy")?;
+        py.check_signals()?;
+        PyArray1::<u32>::zeros(py, 0, false);
+        Ok(())
+    }
 }
