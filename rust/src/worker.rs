@@ -17,6 +17,21 @@ use crate::tokenizer::{Cutter, Policy, Tokenizer};
 /// Pre-tokens probed together, so that their cache misses overlap.
 const PROBES: usize = 32;
 
+/// The probes of a group of pre-tokens, and the ids that were found. Kept between groups: to clear
+/// it for each costs as much as a look-up.
+#[derive(Debug)]
+struct Group {
+    probes: [(Key, u64); PROBES],
+    /// Ids gather here, so that the length of the result is not waited for at each pre-token.
+    ids: [u32; (PROBES + 1) * INLINE_IDS],
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self { probes: [(Key::default(), 0); PROBES], ids: [0; (PROBES + 1) * INLINE_IDS] }
+    }
+}
+
 /// A token and where its bytes stand in the text: id, start, end.
 pub type Span = (u32, usize, usize);
 
@@ -175,55 +190,54 @@ impl<'a> Worker<'a> {
         control: &Control,
     ) -> Result<()> {
         let mut from = 0;
+        let mut group = Group::default();
         splitter.split(text, control, &mut |ends| {
             control.check()?;
             for ends in ends.chunks(PROBES) {
-                from = self.encode_batch(text, from, ends, ids, control)?;
+                from = self.encode_group(text, from, ends, &mut group, ids, control)?;
             }
             Ok(())
         })
     }
 
     #[inline]
-    fn encode_batch(
+    fn encode_group(
         &mut self,
         text: &[u8],
         from: usize,
         ends: &[usize],
+        group: &mut Group,
         ids: &mut Vec<u32>,
         control: &Control,
     ) -> Result<usize> {
         let Some(memo) = &self.memo else { return Ok(from) };
-        let mut probes = [(Key::default(), 0u64); PROBES];
         let mut start = from;
-        for (probe, &end) in probes.iter_mut().zip(ends) {
-            if let Some(key) = memo.key(text, start, end) {
-                let hash = memo.hash(key);
-                memo.prefetch(hash);
-                *probe = (key, hash);
-            }
+        for (probe, &end) in group.probes.iter_mut().zip(ends) {
+            let key = memo.key(text, start, end).unwrap_or_default();
+            let hash = memo.hash(key);
+            memo.prefetch(hash);
+            *probe = (key, hash);
             start = end;
         }
         start = from;
-        // Ids gather here, so that the length of `ids` is not waited for at each pre-token.
-        let (mut few, mut n_few) = ([0u32; (PROBES + 1) * INLINE_IDS], 0);
-        ids.try_reserve(few.len())?;
-        for (&probe, &end) in probes.iter().zip(ends) {
+        let mut n_few = 0;
+        ids.try_reserve(group.ids.len())?;
+        for (&probe, &end) in group.probes.iter().zip(ends) {
             let known = self.memo.as_ref().and_then(|memo| memo.recall_few(probe));
             if let Some((three, n_ids)) = known {
-                if let Some(place) = few.get_mut(n_few..).and_then(<[u32]>::first_chunk_mut) {
+                if let Some(place) = group.ids.get_mut(n_few..).and_then(<[u32]>::first_chunk_mut) {
                     *place = three;
                 }
                 n_few += n_ids;
             } else {
-                ids.extend_from_slice(few.get(..n_few).unwrap_or_default());
+                ids.extend_from_slice(group.ids.get(..n_few).unwrap_or_default());
                 n_few = 0;
                 self.encode_other(text, start, end, probe, ids, control)?;
-                ids.try_reserve(few.len())?;
+                ids.try_reserve(group.ids.len())?;
             }
             start = end;
         }
-        ids.extend_from_slice(few.get(..n_few).unwrap_or_default());
+        ids.extend_from_slice(group.ids.get(..n_few).unwrap_or_default());
         Ok(start)
     }
 
