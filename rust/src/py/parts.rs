@@ -16,8 +16,11 @@ use crate::tokenizer::{Policy, Tokenizer};
 /// Characters from which on a text is worth the detour.
 const LONG: usize = 1 << 20;
 
-/// Characters of a part.
-const PART: usize = 1 << 16;
+/// Characters whose UTF-8 is made at once: of few, many are all ASCII, which costs a copy alone.
+const PART: usize = 1 << 11;
+
+/// Bytes that are worth a call of the kernel.
+const ENOUGH: usize = 1 << 16;
 
 /// Bytes that may wait for a place to cut; a text without such places is encoded whole.
 const MOST_WAITING: usize = 1 << 22;
@@ -42,7 +45,6 @@ pub fn encode_in_parts(
     }
     ask_for_huge_pages(&mut ids);
     for start in (0..n_characters).step_by(PART) {
-        py.check_signals()?;
         let end = (start + PART).min(n_characters);
         let part = text.get_item(PySlice::new(py, start as isize, end as isize, 1))?;
         let part = part.cast::<PyString>()?;
@@ -51,6 +53,10 @@ pub fn encode_in_parts(
             return Ok(None);
         }
         waiting.extend_from_slice(utf8.as_bytes());
+        if waiting.len() < ENOUGH && end < n_characters {
+            continue;
+        }
+        py.check_signals()?;
         let cut = if end == n_characters {
             Some(waiting.len())
         } else {
