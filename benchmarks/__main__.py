@@ -40,9 +40,9 @@ def main(
     """Measure subword and its peers; options that can be repeated select, none means all.
 
     Suites: encode (a whole corpus in one call), encode-wordpiece, encode-unigram and
-    encode-sentencepiece-bpe (its documents one by one), drop-in (code for tiktoken), files (a
-    file to ids or shards), latency (short texts), load (vocabularies), train-bpe,
-    train-wordpiece and train-unigram.
+    encode-sentencepiece-bpe (its documents one by one), encode-worst-case (texts that are hard
+    on tokenizers), drop-in (code for tiktoken), files (a file to ids or shards), latency (short
+    texts), load (vocabularies), train-bpe, train-wordpiece and train-unigram.
 
     Figures of a part are put in the place of older ones of the same group. With ``--quick`` or
     another folder of results the page ``docs/performance.md`` is left as it is.

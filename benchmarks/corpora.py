@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
 
+from benchmarks.worst_cases import WORST_CASES, worst_case
+
 __all__ = [
     "CACHE",
     "CORPORA",
@@ -49,7 +51,7 @@ FOLDERS = {
     "multilingual": ("parallel", "ja", "ko", "ru"),
 }
 STAND_IN = "stdlib"  # what every machine has: the Python standard library's sources
-CORPORA = (*FOLDERS, "mixed", STAND_IN)
+CORPORA = (*FOLDERS, "mixed", STAND_IN, *WORST_CASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +98,24 @@ def build_corpus(name: str) -> Corpus:
 
     Args:
         name: One of ``CORPORA``, or ``NAME-10`` for the first 10 MB of ``NAME``; the last
-            document is cut at a character so that the size is met.
+            document is cut at a character so that the size is met. A worst case needs a size.
 
     Raises:
         ValueError: The name is not known.
         FileNotFoundError: The corpus is of the shared data, and there is none.
     """
     base, _, megabytes = name.partition("-")
-    if base not in CORPORA or not (megabytes.isdecimal() or not megabytes):
+    is_sized = megabytes.isdecimal() or (not megabytes and base not in WORST_CASES)
+    if base not in CORPORA or not is_sized:
         raise ValueError(f"no corpus {name!r}; there are {', '.join(CORPORA)}, and NAME-MB of each")
     stamp = CACHE / "corpora" / f"{name}.json"
     if stamp.is_file():
         corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
         if corpus.text.is_file() and corpus.documents.is_file():
             return corpus
+    if base in WORST_CASES:
+        text = worst_case(base, int(megabytes) * MEGABYTE)
+        return write_corpus(name, "made up: benchmarks/worst_cases.py", [text])
     documents = read_documents(base)
     if megabytes:
         documents = first_bytes(documents, int(megabytes) * MEGABYTE)

@@ -271,6 +271,7 @@ MEASUREMENTS: dict[str, Callable[[Peer, Task], Result]] = {
     "encode-sentencepiece-bpe": measure_documents,
     "encode-unigram": measure_documents,
     "encode-wordpiece": measure_documents,
+    "encode-worst-case": measure_encode,
     "files": measure_files,
     "latency": measure_latency,
     "load": measure_load,

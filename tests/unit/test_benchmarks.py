@@ -15,6 +15,7 @@ from benchmarks.piece_trainers import log_likelihood
 from benchmarks.published import files_of
 from benchmarks.report import read_groups, rich_tables, write_group, write_markdown
 from benchmarks.suites import ROWS, expand, stand_in_rows
+from benchmarks.worst_cases import WORST_CASES, worst_case
 from rich.table import Table
 
 
@@ -173,7 +174,14 @@ def test_a_corpus_of_another_row_does_not_stand_in():
 
 def test_without_shared_data_one_corpus_stands_in():
     groups = list(expand(stand_in_rows(ROWS, "stdlib")))
-    assert {g.corpus for g in groups} == {"", "stdlib", "stdlib-10"}
+    made_up = {f"{name}-{size}" for name in WORST_CASES for size in (1, 10)}
+    assert {g.corpus for g in groups} - made_up == {
+        "",
+        "stdlib",
+        "stdlib-1",
+        "stdlib-2",
+        "stdlib-10",
+    }
     assert {g.vocabulary for g in groups} == {"", "stdlib"}
 
 
@@ -233,7 +241,7 @@ def test_a_complaint_is_the_exception_not_what_was_printed_after_it():
 def test_published_vocabularies_have_no_stand_in():
     suites = {g.suite for g in expand(stand_in_rows(ROWS, "stdlib"))}
     assert {"train-wordpiece", "train-unigram", "drop-in", "files"} <= suites
-    assert not any(name.startswith("encode-") for name in suites)
+    assert [name for name in suites if name.startswith("encode-")] == ["encode-worst-case"]
 
 
 def test_trained_vocabularies_are_described_not_called_wrong(tmp_path):
@@ -272,3 +280,19 @@ def test_a_slice_is_held_against_the_end_of_its_corpus(monkeypatch, tmp_path):
     assert path.read_text(encoding="utf-8") == "漢字"
     assert corpora.held_out("stdlib-2") is None
     assert corpora.held_out("stdlib") is None
+
+
+@pytest.mark.parametrize("name", WORST_CASES)
+def test_a_worst_case_is_the_same_text_each_time_and_of_its_size(name):
+    text = worst_case(name, 10_001)
+    assert text == worst_case(name, 10_001)
+    assert 9_998 <= len(text.encode()) <= 10_001
+
+
+def test_worst_cases_are_measured_without_shared_data_beside_ordinary_text():
+    rows = [row for row in stand_in_rows(ROWS, "stdlib") if row.suite == "encode-worst-case"]
+    named = [name for row in rows for name in row.corpora]
+    assert named[0] == "stdlib-1"
+    assert {name.partition("-")[0] for name in named} == {"stdlib", *WORST_CASES}
+    with pytest.raises(ValueError, match="letters"):
+        corpora.build_corpus("letters")
