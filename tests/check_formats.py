@@ -104,7 +104,8 @@ def _results(arguments: argparse.Namespace, folder: Path) -> Iterator[tuple[str,
         source = unpacked(name, folder)
         for format_ in arguments.format or FORMATS:
             started = time.process_time()
-            result = converted(source, SOURCES[name][1], format_, texts, folder)
+            with tempfile.TemporaryDirectory(dir=folder) as target:
+                result = converted(source, SOURCES[name][1], format_, texts, Path(target))
             seconds = f" ({time.process_time() - started:.0f} s of CPU)"
             yield name, format_, result[0], result[1][:200] + seconds
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from subword.bpe_models import bpe_from_ranks
 from subword.errors import FormatError, SubwordError
 from subword.formats import load, save, yaml_file
-from subword.models import Bpe
+from subword.models import Bpe, Training
+from subword.patterns import resolve_pattern
 from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
 from subword.training.bpe import train_bpe
@@ -93,11 +94,28 @@ def test_every_file_cut_at_a_line_is_refused(text, read_text):
     ("old", "new"),
     [
         ("format: subword", "format: other"),
-        ("version: 1", "version: 2"),
-        ("version: 1", "version: 1\nsurprise: 2"),
-        ("version: 1", "version: 1\nversion: 1"),
-        ("model: bpe", "model: unigram"),
-        ("whole_first: false", "whole_first: 0"),
+        ("version: 2", "version: 3"),
+        ("version: 2", "version: 1"),
+        ("version: 2", "version: 2\nsurprise: 2"),
+        ("version: 2", "version: 2\nversion: 2"),
+        ("model: Bpe", "model: unigram"),
+        ("model: Bpe", "model: Unigram"),
+        ("model: Bpe", "model: {Bpe: {}, Words: {}}"),
+        ("model: Bpe", "model: {Bpe: {whole_first: 0}}"),
+        ("model: Bpe", "model: {Bpe: {vocab: []}}"),
+        ("model: Bpe", "model: Bpe\nnormalizer: Nfc"),
+        ("model: Bpe", "model: Bpe\nnormalizer: [Nfx]"),
+        ("model: Bpe", "model: Bpe\nnormalizer: [Replace]"),
+        ("model: Bpe", "model: Bpe\nnormalizer: [Replace: {pattern: a, content: 7}]"),
+        ("model: Bpe", "model: Bpe\nnormalizer: [Charsmap: {data: '?'}]"),
+        ("model: Bpe", "model: Bpe\npretokenizer: [Split: {pattern: a, behavior: kept}]"),
+        ("model: Bpe", "model: Bpe\ndecoder: {Fuse: {}}"),
+        ("model: Bpe", "model: Bpe\npadding: {token: a}"),
+        ("model: Bpe", "model: Bpe\ntruncation: {max_length: 1, side: up}"),
+        ("model: Bpe", "model: Bpe\ntemplate: {single: [{word: a}]}"),
+        ("model: Bpe", "model: Bpe\ntemplate: {triple: []}"),
+        ("model: Bpe", "model: Bpe\nchat_template: 7"),
+        ("model: Bpe", "model: Bpe\nroles: {eos: [a]}"),
         ("pattern: gpt2", "pattern: unknown"),
         ("pattern: gpt2", "pattern: {}"),
         ("pattern: gpt2", "pattern: [7]"),
@@ -147,6 +165,48 @@ def test_changed_files_are_refused(old, new, text, read_text):
 def test_other_yaml_is_refused(content, read_text):
     with pytest.raises(FormatError, match=r"file\.yaml"):
         read_text(content)
+
+
+VERSION_1 = r"""format: subword
+version: 1
+model: bpe
+whole_first: true
+pattern: gpt2
+sizes: {vocab: 3, special_tokens: 1, merges: 1}
+special_tokens:
+  - [7, '<|end|>', [added, lstrip]]
+training: {ties: hf, min_frequency: 2}
+vocab:
+  0: 'a'
+  1: '\xff'
+  5: 'a\xff'
+merges:
+  - ['a', '\xff', 9]
+"""
+
+
+def test_version_1_is_read(read_text):
+    model = Bpe({0: b"a", 1: b"\xff", 5: b"a\xff"}, ((0, 1),), True, Training("hf", (9,), 2))
+    again = read_text(VERSION_1)
+    flags = {"<|end|>": TokenFlags(special=False, lstrip=True)}
+    assert again == Tokenizer(model, {"<|end|>": 7}, resolve_pattern("gpt2"), token_flags=flags)
+    assert again.model == model
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("model: bpe", "model: Bpe"),
+        ("whole_first: true", "whole_first: 1"),
+        ("whole_first: true\n", ""),
+        ("version: 1", "version: 1\nnormalizer: []"),
+        ("merges: 1}", "merges: 2}"),
+    ],
+)
+def test_version_1_is_read_as_strictly(old, new, read_text):
+    assert old in VERSION_1
+    with pytest.raises(FormatError, match=r"file\.yaml"):
+        read_text(VERSION_1.replace(old, new, 1))
 
 
 def test_a_merge_of_unknown_tokens_is_refused(text, read_text):

@@ -157,11 +157,10 @@ def test_damaged_merges_are_refused_with_their_line(line: str, tmp_path: Path) -
 
 
 def test_a_format_that_cannot_hold_a_tokenizer_says_so(tmp_path: Path) -> None:
-    wordpiece = subword.WordPieceTokenizer(["[UNK]", "a"])
-    for path in (tmp_path / "t.yaml", tmp_path / "t.tiktoken"):
-        with pytest.raises(FormatError, match="WordPiece"):
-            save(wordpiece, path)
-        assert not path.exists()
+    path = tmp_path / "t.tiktoken"
+    with pytest.raises(FormatError, match="WordPiece"):
+        save(subword.WordPieceTokenizer(["[UNK]", "a"]), path)
+    assert not path.exists()
     unimplied = BPETokenizer({0: b"a", 1: b"b", 2: b"ab"}, [])
     with pytest.raises(FormatError):
         save(unimplied, tmp_path / "t.tiktoken")

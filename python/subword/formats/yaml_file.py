@@ -1,13 +1,16 @@
-r"""YAML that a person can read and that loses no byte.
+r"""YAML that a person can read and that loses no byte; it holds every tokenizer.
 
     format: subword
-    version: 1
-    model: bpe
-    whole_first: false
+    version: 2
+    model: Bpe
     pattern: gpt2
-    sizes: {vocab: 257, special_tokens: 1, merges: 1}
+    normalizer:
+      - Nfc
+      - Replace: {pattern: '  ', content: ' '}
+    sizes: {vocab: 258, special_tokens: 1, merges: 1}
     special_tokens:
       - [257, '<|endoftext|>']
+    roles: {eos: '<|endoftext|>'}
     training: {ties: greatest, min_frequency: 1}
     vocab:
       0: '\x00'
@@ -16,54 +19,58 @@ r"""YAML that a person can read and that loses no byte.
     merges:
       - [' ', 't', 1234]
 
-A special token may have a list of flags after it, those of ``TokenFlags`` that are not as by
-default; ``added`` is a token that is not special. Tokens stand in single quotes, in which YAML
-itself changes nothing but a doubled quote. Their text is UTF-8 as it is; ``\\`` is a backslash,
-``\n``, ``\r`` and ``\t`` are line breaks and tabs, ``\xNN`` is the byte NN, and ``\u{N}`` a
-character that does not print. The third part of a merge, which only trained tokenizers have, is
-how often its pair occurred.
+Models and parts have the names and fields of this library's classes; what is as by default may be
+left out (see ``yaml_parts``). A special token may have a list of flags after it, those of
+``TokenFlags`` that are not as by default; ``added`` is a token that is not special. Models of
+pieces have a list as ``vocab``: the piece, its score, and its kind if it is not a normal one. The
+third part of a merge, which only trained tokenizers have, is how often its pair occurred. How
+tokens are spelt is in ``yaml_tokens``.
+
+Version 1, which is read too, holds byte-level BPE alone: ``model: bpe``, with ``whole_first`` as
+a field of the file.
 """
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from os import PathLike
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from subword.atomic_write import write_atomically
-from subword.bpe_models import bpe_from_tokens
+from subword.chat import ChatTemplate
+from subword.decoders import Decoder
 from subword.errors import FormatError
 from subword.formats.json_file import checked, decode_text, read_bytes, refuse_others
-from subword.formats.reach import byte_level_bpe
+from subword.formats.yaml_models import model_line, read_model, training_line, vocabulary_lines
+from subword.formats.yaml_parts import fields_of, flow, from_plain, part_of, quoted, to_plain
 from subword.formats.yaml_text import parse_yaml
-from subword.models import Bpe, Ties, Training
+from subword.formats.yaml_tokens import quoted_token, token_text
+from subword.normalizers import Normalizer
+from subword.padding import Padding, Truncation
 from subword.patterns import NAMED_PATTERNS, Pattern, pattern_name
+from subword.pretokens import PretokenStep
 from subword.special_tokens import TokenFlags
+from subword.templates import Template, TemplatePart
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
 __all__ = ["read", "write"]
 
-_FIELDS = {
-    "format",
-    "version",
-    "model",
-    "whole_first",
-    "pattern",
-    "sizes",
-    "special_tokens",
-    "training",
-    "vocab",
-    "merges",
+_FIELDS: Final = {
+    *("format", "version", "model", "pattern", "sizes", "special_tokens", "training", "vocab"),
+    *("merges", "normalizer", "pretokenizer", "template", "decoder", "roles", "padding"),
+    *("truncation", "chat_template"),
+}
+_FIELDS_1: Final = {
+    *("format", "version", "model", "whole_first", "pattern", "sizes", "special_tokens"),
+    *("training", "vocab", "merges"),
+}
+_STEPS: Final[dict[str, Any]] = {
+    "normalizer": Normalizer,
+    "pretokenizer": tuple[PretokenStep, ...],
+    "decoder": Decoder,
 }
 _FLAGS: Final = tuple(field.name for field in fields(TokenFlags))
 _ADDED: Final = "added"
-_ESCAPES: Final = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
-_ESCAPE_OF: Final = {character: f"\\{letter}" for letter, character in _ESCAPES.items()}
-_ESCAPE = re.compile(
-    r"\\(?:(?P<plain>[\\nrt])|x(?P<byte>[0-9a-f]{2})|u\{(?P<point>[0-9a-f]{1,6})\})|\\"
-)
 
 
 def read(path: str | PathLike[str]) -> Tokenizer:
@@ -76,167 +83,135 @@ def read(path: str | PathLike[str]) -> Tokenizer:
     """
     place = str(path)
     root = checked(parse_yaml(decode_text(read_bytes(path), path), place), dict, place)
-    for name, expected in {"format": "subword", "version": 1, "model": "bpe"}.items():
-        if root.get(name) != expected:
-            raise FormatError(f"{place}: {name} is {root.get(name)!r:.40}; expected {expected!r}")
-    refuse_others(root, _FIELDS, place)
-    vocab = _read_vocab(root.get("vocab"), f"{place}: vocab")
-    merges, counts = _read_merges(root.get("merges"), f"{place}: merges")
-    special, flags = _read_special(root.get("special_tokens"), f"{place}: special_tokens")
-    sizes = {"vocab": len(vocab), "special_tokens": len(special), "merges": len(merges)}
-    if root.get("sizes") != sizes:
+    if root.get("format") != "subword" or root.get("version") not in (1, 2):
         raise FormatError(
-            f"{place}: sizes are given as {root.get('sizes')!r:.80}, but the file has {sizes}; it "
-            "may be cut short"
+            f"{place}: format is {root.get('format')!r:.40} and version "
+            f"{root.get('version')!r:.40}; expected 'subword', 1 or 2"
         )
-    plain = bpe_from_tokens(vocab, merges)
-    model = Bpe(
-        plain.vocab,
-        plain.merges,
-        whole_first=checked(root.get("whole_first"), bool, f"{place}: whole_first"),
-        training=_read_training(root.get("training"), counts, f"{place}: training"),
-    )
+    if root["version"] == 1:
+        root = _version_2(root, place)
+    refuse_others(root, _FIELDS, place)
+    special, flags = _read_special(root.get("special_tokens"), f"{place}: special_tokens")
+    _check_sizes(root, place)
+    changes: dict[str, Any] = {
+        name: from_plain(hint, root[name], f"{place}: {name}")
+        for name, hint in _STEPS.items()
+        if name in root
+    }
+    for name, kind in {"padding": Padding, "truncation": Truncation}.items():
+        if name in root:
+            changes[name] = part_of(kind, root[name], f"{place}: {name}")
+    if "template" in root:
+        changes["template"] = _read_template(root["template"], f"{place}: template")
+    if "roles" in root:
+        changes["roles"] = _read_texts(root["roles"], f"{place}: roles")
+    if "chat_template" in root:
+        changes["chat_template"] = _read_chat(root["chat_template"], f"{place}: chat_template")
     pattern = _read_pattern(root.get("pattern"), f"{place}: pattern")
-    return Tokenizer(model, special, pattern, token_flags=flags)
+    return Tokenizer(read_model(root, place), special, pattern, token_flags=flags, **changes)
 
 
 def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
-    """Write a tokenizer of byte-level BPE; it is read back equal.
+    """Write a tokenizer; it is read back equal.
 
     Raises:
-        FormatError: Another model, or a part that the file does not hold, with its name.
         OSError: The file cannot be written.
     """
     write_atomically(path, (f"{line}\n".encode() for line in _lines(tokenizer)))
 
 
 def _lines(tokenizer: Tokenizer) -> Iterator[str]:
-    model, special = byte_level_bpe(tokenizer, "YAML", flags=_FLAGS), tokenizer.special_tokens
+    model, special = tokenizer.model, tokenizer.special_tokens
+    training = getattr(model, "training", None)
+    merges = getattr(model, "merges", ())
     yield "# A tokenizer of the Python package subword. In tokens, \\xNN is a byte."
     yield "format: subword"
-    yield "version: 1"
-    yield "model: bpe"
-    yield f"whole_first: {str(model.whole_first).lower()}"
+    yield "version: 2"
+    yield model_line(model)
     name = pattern_name(tokenizer.pattern)
-    if name is not None:
-        yield f"pattern: {name}"
-    else:
-        yield "pattern:"
-        yield from (f"  - {_quoted_regex(part)}" for part in tokenizer.pattern)
-    yield (
-        f"sizes: {{vocab: {len(model.vocab)}, special_tokens: {len(special)}, "
-        f"merges: {len(model.merges)}}}"
-    )
-    special_lines = (
-        f"  - [{at}, {_quoted(text.encode())}{_flag_names(tokenizer.token_flags.get(text))}]"
-        for text, at in special.items()
-    )
-    yield from _block("special_tokens", special_lines, "[]")
-    training = model.training
+    yield f"pattern: {name if name is not None else flow(list(tokenizer.pattern))}"
+    for part in _STEPS:
+        yield from _step_lines(part, getattr(tokenizer, part))
+    if tokenizer.template != Template():
+        yield "template:"
+        yield from _template_lines(tokenizer.template)
+    sizes = {"vocab": len(model.vocab), "special_tokens": len(special), "merges": len(merges)}
+    yield f"sizes: {flow(sizes)}"
+    yield "special_tokens:" if special else "special_tokens: []"
+    for text, at in special.items():
+        flags = _flag_names(tokenizer.token_flags.get(text))
+        yield f"  - [{at}, {quoted_token(text.encode())}{flags}]"
+    if tokenizer.roles:
+        yield f"roles: {flow(dict(tokenizer.roles))}"
+    for beside in (tokenizer.padding, tokenizer.truncation):
+        if beside is not None:
+            yield f"{type(beside).__name__.lower()}: {flow(fields_of(beside))}"
+    yield from _chat_lines(tokenizer.chat_template)
     if training is not None:
-        yield f"training: {{ties: {training.ties}, min_frequency: {training.min_frequency}}}"
-    vocab_lines = (f"  {at}: {_quoted(token)}" for at, token in model.vocab.items())
-    yield from _block("vocab", vocab_lines, "{}")
-    yield from _block("merges", _merge_lines(tokenizer), "[]")
+        yield training_line(training, tuple(merges))
+    yield from vocabulary_lines(model)
 
 
-def _block(name: str, lines: Iterable[str], empty: str) -> Iterator[str]:
-    found = list(lines)
-    yield f"{name}:" if found else f"{name}: {empty}"
-    yield from found
+def _step_lines(name: str, steps: Any) -> Iterator[str]:
+    if steps is None or (not steps and name != "pretokenizer"):
+        return
+    yield f"{name}:" if steps else f"{name}: []"
+    for step in map(to_plain, steps):
+        spelt = step if isinstance(step, str) else flow(step)[1:-1]
+        yield f"  - {spelt}"
 
 
-def _merge_lines(tokenizer: Tokenizer) -> Iterator[str]:
-    counts = tokenizer.merge_counts
-    for rank, (left, right) in enumerate(tokenizer.merges):
-        count = "" if counts is None else f", {counts[rank]}"
-        yield f"  - [{_quoted(left)}, {_quoted(right)}{count}]"
+def _template_lines(template: Template) -> Iterator[str]:
+    for name, parts in {"single": template.single, "pair": template.pair}.items():
+        if parts:
+            written = [
+                {**({} if part.token is not None else {"text": part.text}), **fields_of(part)}
+                for part in parts
+            ]
+            yield f"  {name}: {flow(written)}"
 
 
-def _quoted(token: bytes) -> str:
-    r"""Write bytes as a YAML scalar.
-
-    Examples:
-        >>> print(_quoted(b"it's \n \xff\\ \xe4\xbd\xa0"))
-        'it''s \n \xff\\ 你'
-    """
-    # surrogateescape turns each byte that is not UTF-8 into a surrogate of its own
-    text = token.decode("utf-8", "surrogateescape")
-    if not text.isprintable() or "\\" in text:
-        text = "".join(map(_escaped, text))
-    return "'" + text.replace("'", "''") + "'"
+def _chat_lines(chat_template: ChatTemplate | None) -> Iterator[str]:
+    if isinstance(chat_template, str):
+        yield from _text_lines("chat_template", chat_template, "")
+    elif chat_template is not None:
+        yield "chat_template:" if chat_template else "chat_template: {}"
+        for name, text in chat_template.items():
+            yield from _text_lines(quoted(name), text, "  ")
 
 
-def _quoted_regex(part: str) -> str:
-    """Write a regular expression, which has escapes of its own, as YAML's."""
-    return "'" + part.replace("'", "''") + "'" if part.isprintable() else json.dumps(part)
+def _text_lines(name: str, text: str, indent: str) -> Iterator[str]:
+    """Write a text as a block of lines, where YAML has all of its characters as they are."""
+    lines = text.split("\n")
+    if len(lines) == 1 or not all(line.replace("\t", "").isprintable() for line in lines):
+        yield f"{indent}{name}: {quoted(text)}"
+        return
+    # The lines' own indent is not to be guessed, and each line end at the end counts.
+    keep = "+" if lines[-1] == "" else "-"
+    yield f"{indent}{name}: |2{keep}"
+    yield from (f"{indent}  {line}" for line in lines[: -1 if keep == "+" else None])
 
 
-def _escaped(character: str) -> str:
-    point = ord(character)
-    if character in _ESCAPE_OF:
-        return _ESCAPE_OF[character]
-    if 0xDC80 <= point <= 0xDCFF:
-        return f"\\x{point - 0xDC00:02x}"
-    if character.isprintable():
-        return character
-    return f"\\x{point:02x}" if point < 0x80 else f"\\u{{{point:x}}}"
+def _version_2(root: dict[str, Any], place: str) -> dict[str, Any]:
+    """Give the fields of version 1 as version 2 has them."""
+    refuse_others(root, _FIELDS_1, place)
+    whole_first = checked(root.get("whole_first"), bool, f"{place}: whole_first")
+    if root.get("model") != "bpe":
+        raise FormatError(f"{place}: model is {root.get('model')!r:.40}; expected 'bpe'")
+    root = {name: value for name, value in root.items() if name != "whole_first"}
+    return {**root, "model": {"Bpe": {"whole_first": whole_first}}}
 
 
-def _unquoted(text: object, place: str) -> bytes:
-    text = checked(text, str, place)
-    try:
-        if "\\" not in text:
-            return text.encode()
-        return b"".join(_pieces(text))
-    except ValueError as error:
-        raise FormatError(f"{place}: {text!r:.60} has {error}") from None
-
-
-def _pieces(text: str) -> Iterator[bytes]:
-    at = 0
-    for found in _ESCAPE.finditer(text):
-        yield text[at : found.start()].encode()
-        at = found.end()
-        if found["plain"] is not None:
-            yield _ESCAPES[found["plain"]].encode()
-        elif found["byte"] is not None:
-            yield bytes.fromhex(found["byte"])
-        elif found["point"] is not None:
-            yield chr(int(found["point"], 16)).encode()
-        else:
-            raise ValueError(
-                rf"a backslash at {found.start()} that starts none of \\, \n, \r, \t, \xNN, \u{{N}}"
-            )
-    yield text[at:].encode()
-
-
-def _read_vocab(found: Any, place: str) -> dict[TokenId, bytes]:
-    entries = checked(found, dict, place)
-    return {
-        checked(token_id, int, place): _unquoted(text, f"{place}[{token_id}]")
-        for token_id, text in entries.items()
-    }
-
-
-def _read_merges(found: Any, place: str) -> tuple[list[tuple[bytes, bytes]], list[int]]:
-    merges: list[tuple[bytes, bytes]] = []
-    counts: list[int] = []
-    for rank, item in enumerate(checked(found, list, place)):
-        item_place = f"{place}[{rank}]"
-        parts = checked(item, list, item_place)
-        if len(parts) not in (2, 3):
-            raise FormatError(f"{item_place}: expected two tokens and a count, got {parts!r:.60}")
-        merges.append((_unquoted(parts[0], item_place), _unquoted(parts[1], item_place)))
-        if len(parts) == 3:
-            counts.append(checked(parts[2], int, item_place))
-    return merges, _complete(counts, merges, place)
-
-
-def _complete(counts: list[int], merges: list[tuple[bytes, bytes]], place: str) -> list[int]:
-    if counts and len(counts) != len(merges):
-        raise FormatError(f"{place}: {len(counts)} of {len(merges)} merges have a count")
-    return counts
+def _check_sizes(root: Mapping[str, Any], place: str) -> None:
+    """Refuse a file that is cut short: it says how much it has."""
+    found = {name: root.get(name, []) for name in ("vocab", "special_tokens", "merges")}
+    sizes = {name: len(item) for name, item in found.items() if isinstance(item, dict | list)}
+    given = checked(root.get("sizes"), dict, f"{place}: sizes")
+    if given.keys() != found.keys() or not sizes.items() <= given.items():
+        raise FormatError(
+            f"{place}: sizes are given as {given!r:.80}, but the file has {sizes}; it may be cut "
+            "short"
+        )
 
 
 def _flag_names(flags: TokenFlags | None) -> str:
@@ -269,10 +244,7 @@ def _read_special(found: Any, place: str) -> tuple[dict[str, TokenId], dict[str,
             raise FormatError(
                 f"{item_place}: expected an id, a token and its flags, if any; got {parts!r:.60}"
             )
-        try:
-            text = _unquoted(parts[1], item_place).decode()
-        except UnicodeDecodeError as error:
-            raise FormatError(f"{item_place}: a special token must be UTF-8: {error}") from error
+        text = token_text(parts[1], item_place)
         if text in special:
             raise FormatError(f"{item_place}: {text!r:.40} is given twice")
         special[text] = checked(parts[0], int, item_place)
@@ -281,18 +253,29 @@ def _read_special(found: Any, place: str) -> tuple[dict[str, TokenId], dict[str,
     return special, flags
 
 
-def _read_training(found: Any, counts: list[int], place: str) -> Training | None:
-    if found is None:
-        if counts:
-            raise FormatError(f"{place} is missing, but the merges have counts")
-        return None
-    fields: Mapping[str, Any] = checked(found, dict, place)
-    refuse_others(fields, {"ties", "min_frequency"}, place)
-    ties: Any = fields.get("ties")
-    if ties not in get_args(Ties):
-        raise FormatError(f"{place}.ties is {ties!r:.40}; expected one of {get_args(Ties)}")
-    least = checked(fields.get("min_frequency"), int, f"{place}.min_frequency")
-    return Training(ties, tuple(counts), least)
+def _read_template(found: Any, place: str) -> Template:
+    parts = checked(found, dict, place)
+    refuse_others(parts, {"single", "pair"}, place)
+    made = {
+        name: tuple(
+            part_of(TemplatePart, item, f"{place}.{name}[{at}]")
+            for at, item in enumerate(checked(items, list, f"{place}.{name}"))
+        )
+        for name, items in parts.items()
+    }
+    return Template(**made)
+
+
+def _read_chat(found: Any, place: str) -> ChatTemplate:
+    return found if type(found) is str else _read_texts(found, place)
+
+
+def _read_texts(found: Any, place: str) -> dict[str, str]:
+    texts = checked(found, dict, place)
+    return {
+        checked(name, str, place): checked(text, str, f"{place}.{name}")
+        for name, text in texts.items()
+    }
 
 
 def _read_pattern(found: Any, place: str) -> Pattern:

@@ -14,7 +14,7 @@ from subword.errors import FormatError
 
 __all__ = ["parse_yaml"]
 
-_MAX_DEPTH: Final = 8
+_MAX_DEPTH: Final = 12
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
 _WORDS: Final = {"true": True, "false": False, "null": None}
 
