@@ -1,6 +1,7 @@
 """GGUF files: metadata, vocabularies, damage."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -164,7 +165,50 @@ def test_what_is_written_is_read_back(tmp_path, name):
     save(tok, tmp_path / "out.gguf")
     again = load(tmp_path / "out.gguf")
     assert again.vocab == tok.vocab
+    assert again.template == tok.template
     assert again.encode("The cats, the cat<end>") == tok.encode("The cats, the cat<end>")
+
+
+def test_roles_and_chat_templates_are_read(file):
+    fields = FIELDS | {
+        "tokenizer.ggml.eos_token_id": 2,
+        "tokenizer.ggml.padding_token_id": 2**32 - 1,
+        "tokenizer.ggml.unknown_token_id": 5,
+        "tokenizer.chat_template": "{{ messages }}",
+    }
+    tok = load(file(fields))
+    assert dict(tok.roles) == {"bos": "<end>", "eos": " a"}
+    assert tok.chat_template == "{{ messages }}"
+    named = {"tokenizer.chat_templates": ["tools"], "tokenizer.chat_template.tools": "{{ tools }}"}
+    more = load(file(fields | named))
+    assert more.chat_template == {"default": "{{ messages }}", "tools": "{{ tools }}"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tokenizer.chat_template": 7},
+        {"tokenizer.chat_template": b"\xff"},
+        {"tokenizer.chat_templates": ["absent"]},
+        {"tokenizer.chat_templates": "tools"},
+    ],
+)
+def test_damaged_chat_templates_are_refused(file, changes):
+    with pytest.raises(FormatError, match="chat_template"):
+        load(file(FIELDS | changes))
+
+
+def test_a_pattern_may_have_either_name_where_ids_do_not_depend_on_it(tmp_path):
+    pytest.importorskip("gguf")
+    tok = train_bpe([TEXT], 265, pattern="o200k")
+    assert not tok.model.whole_first
+    save(tok, tmp_path / "out.gguf")
+    assert load(tmp_path / "out.gguf").encode(TEXT) == tok.encode(TEXT)
+    whole = tok.replace(model=replace(tok.model, merges=tok.model.merges[1:], whole_first=True))
+    save(whole, tmp_path / "out.gguf")
+    assert load(tmp_path / "out.gguf").encode(TEXT) == whole.encode(TEXT)
+    with pytest.raises(FormatError, match="without looking whole"):
+        save(whole.replace(model=replace(whole.model, whole_first=False)), tmp_path / "out.gguf")
 
 
 def test_what_would_not_be_read_back_is_refused(tmp_path):

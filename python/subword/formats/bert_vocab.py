@@ -15,9 +15,11 @@ from subword.atomic_write import write_atomically
 from subword.decoders import WordPiece as WordPieceDecoder
 from subword.errors import FormatError
 from subword.formats.json_file import decode_text, read_bytes
+from subword.formats.reach import refuse_beside
 from subword.models import WordPiece
 from subword.normalizers import Bert, Normalizer
 from subword.pretokens import Bert as BertCut
+from subword.special_tokens import TokenFlags
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
@@ -95,8 +97,10 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
                 f"vocab.txt cannot hold this tokenizer's {name}, {shown:.80}: it is read with "
                 f"{theirs!r:.80}"
             )
-    if any(tokenizer.token_flags.values()):
+    if any(flags != TokenFlags() for flags in tokenizer.token_flags.values()):
         raise FormatError("vocab.txt cannot hold flags of special tokens")
+    implied = tokenizer.roles.items() <= again.roles.items()
+    refuse_beside(tokenizer, "vocab.txt", holds=("roles",) if implied else ())
     write_atomically(path, (f"{token}\n".encode() for token in tokens))
 
 

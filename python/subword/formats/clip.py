@@ -19,6 +19,7 @@ from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_charact
 from subword.decoders import Replace
 from subword.errors import FormatError, MissingExtraError, SpecialTokenError
 from subword.formats.json_file import decode_text, read_bytes
+from subword.formats.reach import refuse_beside
 from subword.models import CharacterBpe
 from subword.normalizers import Lowercase
 from subword.pretokens import Split
@@ -79,8 +80,10 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
     if _made_of(data, path, tuple(tokenizer.special_tokens)) != tokenizer:
         raise FormatError(
             f"{path}: CLIP's file holds merges alone, and this tokenizer differs from CLIP's in "
-            "its ids, pattern, normalizer, template or decoder; write YAML instead"
+            "its ids, pre-tokenizer, normalizer, template, decoder or flags of special tokens; "
+            "write YAML instead"
         )
+    refuse_beside(tokenizer, "CLIP's file")
     write_atomically(path, [data])
 
 

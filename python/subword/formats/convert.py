@@ -12,6 +12,7 @@ from subword.formats import format_of_name, load, save
 from subword.formats.check_texts import check_texts
 from subword.formats.conversion import ConversionReport, Difference
 from subword.formats.own_libraries import OwnLibrary, own_library
+from subword.formats.reach import BESIDE
 from subword.formats.sentencepiece_parts import model_of
 from subword.normalizers import Bert
 from subword.special_tokens import TokenFlags
@@ -22,14 +23,7 @@ __all__ = ["convert"]
 
 _MAX_SHOWN: Final = 20
 _N_IDS: Final = 8
-# Parts that change no ids of plain encoding, which a format may not have.
-_BESIDE: Final[dict[str, Any]] = {
-    "roles": {},
-    "chat_template": None,
-    "padding": None,
-    "truncation": None,
-}
-_PARTS: Final = ("special_tokens", "token_flags", "template", "decoder", *_BESIDE)
+_PARTS: Final = ("special_tokens", "token_flags", "template", "decoder", *BESIDE)
 
 
 def convert(
@@ -132,7 +126,7 @@ def _write(tokenizer: Tokenizer, path: Path, format: str, *, allow_different: bo
     try:
         save(tokenizer, path, format)
     except FormatError:
-        bare = tokenizer.replace(**_BESIDE)
+        bare = tokenizer.replace(**BESIDE)
         if not allow_different:
             raise
         save(bare, path, format)
@@ -216,7 +210,7 @@ class _Comparison:
         """Compare what stands around the model."""
         for name in _PARTS:
             before, after = getattr(self.tokenizer, name), getattr(again, name)
-            # BERT's vocabulary says by its tokens what they are for.
+            # BERT's tokens, and the ids that GGUF names, say what they are for.
             gained = name == "roles" and before.items() <= after.items()
             if before != after and not gained and not _usual_flags(name, before, after):
                 shown = (f"{before!r:.60}", f"{after!r:.60}")

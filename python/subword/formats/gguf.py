@@ -6,7 +6,8 @@ Source: ggml-org/llama.cpp, gguf-py 0.19.0, gguf/gguf_writer.py and gguf/constan
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +17,15 @@ import numpy as np
 from subword.atomic_write import write_atomically
 from subword.byte_characters import to_characters
 from subword.errors import FormatError, MissingExtraError
-from subword.formats.gguf_vocabulary import KINDS, PATTERNS, WHOLE_FIRST, WORD, read
-from subword.formats.reach import byte_level_bpe, whole_first_matters
+from subword.formats.gguf_vocabulary import (
+    KINDS,
+    PATTERNS,
+    ROLE_FIELDS,
+    WHOLE_FIRST,
+    WORD,
+    read,
+)
+from subword.formats.reach import byte_level_bpe, refuse_beside, whole_first_matters
 from subword.formats.sentencepiece_parts import model_of
 from subword.models import Bpe, Pieces, Unigram, WordPiece
 from subword.patterns import pattern_name
@@ -52,6 +60,8 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
         writer = gguf.GGUFWriter(made, _ARCHITECTURE[name])
         writer.add_tokenizer_model(name)
         fill(writer)
+        _add_chat(writer, tokenizer)
+        _add_roles(writer, tokenizer)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.close()
@@ -61,9 +71,12 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
 
 
 def _filler(tokenizer: Tokenizer, place: str) -> tuple[str, Callable[[Any], None]]:
+    refuse_beside(tokenizer, "GGUF", holds=("roles", "chat_template"))
     match tokenizer.model:
         case Bpe():
-            byte_level_bpe(tokenizer.replace(template=Template()), "GGUF")
+            byte_level_bpe(
+                tokenizer.replace(template=Template(), roles={}, chat_template=None), "GGUF"
+            )
             return "gpt2", lambda writer: _bpe(tokenizer, writer)
         case Pieces(kind="bpe"):
             return "llama", lambda writer: _sentencepiece(tokenizer, writer, place)
@@ -77,16 +90,18 @@ def _filler(tokenizer: Tokenizer, place: str) -> tuple[str, Callable[[Any], None
 def _bpe(tokenizer: Tokenizer, writer: Any) -> None:
     model: Any = tokenizer.model
     pattern = pattern_name(tokenizer.pattern)
-    is_whole = model.whole_first and whole_first_matters(tokenizer.replace(template=Template()))
+    # Where every token is what its bytes merge to, both kinds of names give the same ids.
+    matters = whole_first_matters(Tokenizer(replace(model, whole_first=True)))
     names = [
         name
         for name, known in PATTERNS.items()
-        if known == pattern and (name in WHOLE_FIRST) == is_whole
+        if known == pattern and not (matters and (name in WHOLE_FIRST) != model.whole_first)
     ]
     if not names:
+        how = f" {'with' if model.whole_first else 'without'} looking whole pre-tokens up first"
         raise FormatError(
-            f"llama.cpp has no name for the split pattern {pattern or tokenizer.pattern!r:.60} "
-            f"{'with' if is_whole else 'without'} looking whole pre-tokens up first"
+            f"llama.cpp has no name for the split pattern {pattern or tokenizer.pattern!r:.60}"
+            f"{how if matters else ''}"
         )
     writer.add_tokenizer_pre(names[0])
     special = {token_id: text for text, token_id in tokenizer.special_tokens.items()}
@@ -107,7 +122,7 @@ def _sentencepiece(tokenizer: Tokenizer, writer: Any, place: str) -> None:
     pieces = dict(enumerate((piece.text, piece.type) for piece in model.pieces))
     _add_tokens(writer, pieces, len(pieces))
     writer.add_token_scores([piece.score for piece in model.pieces])
-    writer.add_unk_token_id(next(at for at, (_, kind) in pieces.items() if kind == "unknown"))
+    _add_id(writer, "unk", next(at for at, (_, kind) in pieces.items() if kind == "unknown"))
     writer.add_add_space_prefix(model.normalizer.add_dummy_prefix)
     writer.add_remove_extra_whitespaces(model.normalizer.remove_extra_whitespaces)
     if model.normalizer.precompiled_charsmap:
@@ -127,12 +142,12 @@ def _bert(tokenizer: Tokenizer, writer: Any) -> None:
         kind = "control" if token_id in reserved else "normal"
         tokens[token_id] = (text if is_named else spelled, kind)
     _add_tokens(writer, tokens, tokenizer.vocab_size)
-    writer.add_unk_token_id(tokenizer.special_tokens.get(model.unk_token or "", 0))
+    _add_id(writer, "unk", tokenizer.special_tokens.get(model.unk_token or "", 0))
     around = [part.token for part in tokenizer.template.single if part.token is not None]
     if len(around) != 2:
         raise FormatError("GGUF's WordPiece puts one token before a text and one after it")
-    writer.add_uint32("tokenizer.ggml.cls_token_id", tokenizer.special_tokens[around[0]])
-    writer.add_sep_token_id(tokenizer.special_tokens[around[1]])
+    for role, name in zip(("cls", "sep"), around, strict=True):
+        _add_id(writer, role, tokenizer.special_tokens[name])
 
 
 def _add_tokens(writer: Any, tokens: Mapping[TokenId, tuple[str, str]], vocab_size: int) -> None:
@@ -150,22 +165,39 @@ def _add_template(writer: Any, tokenizer: Tokenizer) -> None:
     if len(before) > 1 or len(after) > 1:
         raise FormatError("GGUF puts at most one token before a text and one after it")
     for role, tokens in (("bos", before), ("eos", after)):
-        _add_role(writer, role, [tokenizer.special_tokens[str(token)] for token in tokens])
+        for token in tokens:
+            _add_id(writer, role, tokenizer.special_tokens[str(token)])
+            getattr(writer, f"add_add_{role}_token")(True)
 
 
-def _add_role(writer: Any, role: str, ids: Iterable[TokenId]) -> None:
-    for token_id in ids:
-        getattr(writer, f"add_{role}_token_id")(token_id)
-        getattr(writer, f"add_add_{role}_token")(True)
+def _add_roles(writer: Any, tokenizer: Tokenizer) -> None:
+    for role, token in tokenizer.roles.items():
+        _add_id(writer, role, tokenizer.token_id(token))
+
+
+def _add_id(writer: Any, role: str, token_id: TokenId) -> None:
+    """Name the token of a role, unless the template has: the writer would refuse a second time."""
+    key = f"tokenizer.ggml.{ROLE_FIELDS[role]}_token_id"
+    if key not in writer.kv_data[0]:
+        writer.add_uint32(key, token_id)
+
+
+def _add_chat(writer: Any, tokenizer: Tokenizer) -> None:
+    given = tokenizer.chat_template
+    if isinstance(given, str):
+        writer.add_chat_template(given)
+    elif given is not None:
+        writer.add_chat_template([{"name": n, "template": text} for n, text in given.items()])
 
 
 def _check_read_back(tokenizer: Tokenizer, path: Path) -> None:
     """Refuse what the file does not hold: it is read again and compared part by part."""
     again = read(path)
     names = ("special_tokens", "pattern", "normalizer", "pretokenizer", "token_flags", "decoder")
-    parts = [name for name in names if getattr(again, name) != getattr(tokenizer, name)]
-    if again.template.single != tokenizer.template.single:
-        parts.append("template")
+    beside = ("template", "chat_template")
+    parts = [n for n in names + beside if getattr(again, n) != getattr(tokenizer, n)]
+    if not tokenizer.roles.items() <= again.roles.items():
+        parts.append("roles")
     same = np.array_equal(
         again.encode_array(_PROBE, special="as_text"),
         tokenizer.encode_array(_PROBE, special="as_text"),

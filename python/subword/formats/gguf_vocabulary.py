@@ -17,6 +17,7 @@ import numpy as np
 
 from subword.bpe_models import bpe_from_tokens
 from subword.byte_characters import BYTE_CHARACTERS, from_characters
+from subword.chat import ChatTemplate
 from subword.decoders import WordPiece as WordPieceDecoder
 from subword.errors import FormatError
 from subword.formats import sentencepiece_model
@@ -31,11 +32,12 @@ from subword.models import WordPiece
 from subword.normalizers import NAMED_NORMALIZERS
 from subword.patterns import resolve_pattern
 from subword.pretokens import Bert
+from subword.special_tokens import ROLES
 from subword.templates import Template, TemplatePart
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["KINDS", "PATTERNS", "WHOLE_FIRST", "WORD", "read"]
+__all__ = ["KINDS", "PATTERNS", "ROLE_FIELDS", "WHOLE_FIRST", "WORD", "read"]
 
 Fields = Mapping[str, Value]
 
@@ -56,6 +58,13 @@ KINDS: Final = ("normal", "unknown", "control", "user_defined", "unused", "byte"
 _PREFIX: Final = "tokenizer."
 _ALPHABET: Final = frozenset(BYTE_CHARACTERS)
 WORD: Final = "\u2581"
+ROLE_FIELDS: Final = {
+    **{role: role for role in ROLES},
+    "unk": "unknown",
+    "sep": "seperator",
+    "pad": "padding",
+}
+"""What the fields of roles are called; the format spells ``seperator`` so."""
 
 
 def read(path: str | PathLike[str], *, pattern: str | Sequence[str] | None = None) -> Tokenizer:
@@ -87,7 +96,30 @@ def read(path: str | PathLike[str], *, pattern: str | Sequence[str] | None = Non
         )
     if pattern is not None and name != "gpt2":
         raise FormatError(f"{place}: a {name} vocabulary has no split pattern; leave pattern= out")
-    return make[name]()
+    tokenizer = make[name]()
+    return tokenizer.replace(
+        roles=_read_roles(fields, tokenizer.vocab), chat_template=_read_chat(fields, place)
+    )
+
+
+def _read_roles(fields: Fields, vocab: Mapping[TokenId, bytes]) -> dict[str, str]:
+    """Give the token of each role; an id that no text has is passed over, as by llama.cpp."""
+    roles: dict[str, str] = {}
+    for role, name in ROLE_FIELDS.items():
+        token_id = fields.get(f"{_PREFIX}ggml.{name}_token_id")
+        token = vocab.get(token_id) if isinstance(token_id, int) else None
+        if token is not None and token.decode(errors="ignore").encode() == token:
+            roles[role] = token.decode()
+    return roles
+
+
+def _read_chat(fields: Fields, place: str) -> ChatTemplate | None:
+    names = _strings(fields, "chat_templates", place)
+    named = [_decoded(name, f"{place}: {_PREFIX}chat_templates") for name in names]
+    templates = {name: _text(fields, f"chat_template.{name}", place) for name in named}
+    if f"{_PREFIX}chat_template" in fields:
+        templates = {"default": _text(fields, "chat_template", place), **templates}
+    return templates.get("default") if templates.keys() <= {"default"} else templates
 
 
 def _bpe(fields: Fields, pattern: str | Sequence[str] | None, place: str) -> Tokenizer:
@@ -186,12 +218,15 @@ def _bert(fields: Fields, place: str) -> Tokenizer:
     )
     # Files since gguf 0.17 have [CLS] as the token that begins a text.
     first = "cls" if f"{_PREFIX}ggml.cls_token_id" in fields else "bos"
-    single = [
+    last = _role(fields, "seperator", vocab, place)
+    single = (
         TemplatePart(_role(fields, first, vocab, place)),
         TemplatePart(),
-        TemplatePart(_role(fields, "seperator", vocab, place)),
-    ]
-    return tokenizer.replace(template=Template(tuple(single)))
+        TemplatePart(last),
+    )
+    # The file does not say how two texts are joined: as BERT's are, whose vocabulary it is.
+    pair = (*single, TemplatePart(None, 1, 1), TemplatePart(last, 0, 1))
+    return tokenizer.replace(template=Template(single, pair))
 
 
 def _role(fields: Fields, role: str, vocab: Mapping[TokenId, bytes], place: str) -> str:
@@ -237,9 +272,16 @@ def _tokens(fields: Fields, place: str) -> list[tuple[str, Any]]:
 
 
 def _list(fields: Fields, name: str, place: str) -> list[bytes]:
-    value = fields.get(_PREFIX + name)
-    if not isinstance(value, list) or not value:
+    value = _strings(fields, name, place)
+    if not value:
         raise FormatError(f"{place}: {_PREFIX}{name}: expected a list of strings, which is missing")
+    return value
+
+
+def _strings(fields: Fields, name: str, place: str) -> list[bytes]:
+    value = fields.get(_PREFIX + name, [])
+    if not isinstance(value, list):
+        raise FormatError(f"{place}: {_PREFIX}{name}: expected a list of strings")
     return value
 
 

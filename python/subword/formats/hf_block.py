@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from subword.errors import FormatError
-from subword.formats.json_file import checked, refuse_others
+from subword.formats.json_file import checked, read_chat, refuse_others
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
 from subword.models import (
     Bpe,
@@ -23,11 +23,13 @@ from subword.models import (
     Words,
 )
 from subword.patterns import Pattern
+from subword.pretokens import Split
+from subword.special_tokens import TokenFlags
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["read_block", "write_block"]
+__all__ = ["read_block", "read_control", "write_block"]
 
 _FIELDS: Final = {
     "version",
@@ -40,6 +42,7 @@ _FIELDS: Final = {
     "single_precision",
     "refuses_unknown",
     "joins_no_pair",
+    "has_steps",
     "control",
     "roles",
     "chat_template",
@@ -63,9 +66,11 @@ def write_block(tokenizer: Tokenizer) -> dict[str, object]:
         block["kinds"] = [[at, kind] for at, kind in odd.items()]
     elif not isinstance(model, Bpe | CharacterBpe) and getattr(model, "unk_token", "") is None:
         block["refuses_unknown"] = True
+    if tokenizer.pretokenizer is not None:
+        block["has_steps"] = True
     if tokenizer.template.single and not tokenizer.template.pair:
         block["joins_no_pair"] = True
-    control = [text for text, own in tokenizer.token_flags.items() if own.control]
+    control = {text: own.special for text, own in tokenizer.token_flags.items() if own.control}
     if control:
         block["control"] = control
     if tokenizer.roles:
@@ -89,7 +94,12 @@ def read_block(tokenizer: Tokenizer, found: Any, place: str) -> Tokenizer:
     model = _read_model(tokenizer, block, place)
     if model is not tokenizer.model:
         changes["model"] = model
-    if tokenizer.pretokenizer is None:
+    if block.get("has_steps"):
+        # Steps that are all patterns are read as such.
+        if tokenizer.pretokenizer is None:
+            changes["pretokenizer"] = tuple(map(Split, tokenizer.pattern))
+        changes["pattern"] = _spelt_pattern(block, place)
+    elif tokenizer.pretokenizer is None:
         changes["pattern"] = _read_pattern(block, tokenizer.pattern, place)
     if block.get("joins_no_pair"):
         changes["template"] = Template(tokenizer.template.single)
@@ -99,8 +109,24 @@ def read_block(tokenizer: Tokenizer, found: Any, place: str) -> Tokenizer:
             role: checked(token, str, f"{place}.roles.{role}") for role, token in roles.items()
         }
     if "chat_template" in block:
-        changes["chat_template"] = checked(block["chat_template"], str, f"{place}.chat_template")
+        changes["chat_template"] = read_chat(block["chat_template"], f"{place}.chat_template")
     return tokenizer.replace(**changes) if changes else tokenizer
+
+
+def read_control(found: Any, vocab: Mapping[str, TokenId], place: str) -> dict[str, TokenFlags]:
+    """Give the control tokens, which stand in the vocabulary and are no added tokens.
+
+    Raises:
+        FormatError: A damaged block, or a token that is not in the vocabulary.
+    """
+    block = checked({} if found is None else found, dict, place)
+    flags: dict[str, TokenFlags] = {}
+    for text, special in checked(block.get("control", {}), dict, f"{place}.control").items():
+        if text not in vocab:
+            raise FormatError(f"{place}.control: {text!r:.40} is not in the vocabulary")
+        is_special = checked(special, bool, f"{place}.control[{text!r:.40}]")
+        flags[text] = TokenFlags(special=is_special, control=True)
+    return flags
 
 
 def _read_model(tokenizer: Tokenizer, block: Mapping[str, Any], place: str) -> Model:
@@ -167,10 +193,14 @@ def _read_kinds(model: Unigram, block: Mapping[str, Any], place: str) -> tuple[P
     return tuple(pieces)
 
 
+def _spelt_pattern(block: Mapping[str, Any], place: str) -> Pattern:
+    parts = checked(block.get("pattern"), list, f"{place}.pattern")
+    return tuple(checked(part, str, f"{place}.pattern[{at}]") for at, part in enumerate(parts))
+
+
 def _read_pattern(block: Mapping[str, Any], pattern: Pattern, place: str) -> Pattern:
     """Give the pattern as it was written, where the file still splits by it."""
-    parts = checked(block.get("pattern"), list, f"{place}.pattern")
-    spelt = tuple(checked(part, str, f"{place}.pattern[{at}]") for at, part in enumerate(parts))
+    spelt = _spelt_pattern(block, place)
     if spelt == pattern:
         return pattern
     try:

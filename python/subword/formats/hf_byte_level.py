@@ -108,6 +108,8 @@ def spellings(tokenizer: Tokenizer, model: Bpe) -> dict[str, TokenId]:
             )
     n_tokens = len(model.vocab)
     appended = list(absent.values()) == list(range(n_tokens, n_tokens + len(absent)))
-    if not appended or len(bare.vocab) != n_tokens:
+    # Control tokens are no added tokens, so that the vocabulary alone can give them their ids.
+    control = any(own.control for own in tokenizer.token_flags.values())
+    if control or not appended or len(bare.vocab) != n_tokens:
         vocab.update(absent)
     return dict(sorted(vocab.items(), key=lambda item: item[1]))

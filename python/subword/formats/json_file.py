@@ -21,6 +21,7 @@ __all__ = [
     "open_file",
     "parse_json",
     "read_bytes",
+    "read_chat",
     "read_json",
     "read_sequence",
     "refuse_others",
@@ -143,6 +144,21 @@ def checked(value: object, kind: type[T], place: Place) -> T:
     if type(value) is not kind:
         raise FormatError(f"{place}: expected {_NAMES.get(kind, kind.__name__)}, got {value!r:.40}")
     return value  # type: ignore[no-any-return,unused-ignore]
+
+
+def read_chat(found: Any, place: Place) -> str | dict[str, str]:
+    """Give a chat template, or several by name.
+
+    Raises:
+        FormatError: Something else.
+    """
+    if type(found) is str:
+        return found
+    named = checked(found, dict, place)
+    return {
+        checked(name, str, place): checked(text, str, f"{place}.{name}")
+        for name, text in named.items()
+    }
 
 
 def refuse_others(found: Mapping[str, object], known: set[str], place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +13,34 @@ from subword.special_tokens import TokenFlags
 from subword.templates import Template
 from subword.tokenizer import Tokenizer
 
-__all__ = ["byte_level_bpe", "ranks_of", "whole_first_matters"]
+__all__ = ["BESIDE", "byte_level_bpe", "ranks_of", "refuse_beside", "whole_first_matters"]
+
+BESIDE: Final[dict[str, Any]] = {
+    "roles": {},
+    "chat_template": None,
+    "padding": None,
+    "truncation": None,
+}
+"""Parts that change no ids of plain encoding, and what they are where there are none."""
+
+
+def refuse_beside(tokenizer: Tokenizer, what: str, *, holds: Sequence[str] = ()) -> None:
+    """Refuse what stands beside the model and the format has no place for.
+
+    Args:
+        tokenizer: What is to be written.
+        what: The format, for the message.
+        holds: Names of those parts of ``BESIDE`` that the format holds.
+
+    Raises:
+        FormatError: Names the part, and how to leave it out.
+    """
+    for name, empty in BESIDE.items():
+        if name not in holds and getattr(tokenizer, name) not in (None, empty):
+            raise FormatError(
+                f"{what} has no place for the {name.replace('_', ' ')} of this tokenizer; "
+                f"tokenizer.replace({name}={empty}) leaves it out"
+            )
 
 
 def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()) -> Bpe:
@@ -42,14 +70,11 @@ def byte_level_bpe(tokenizer: Tokenizer, what: str, *, flags: Sequence[str] = ()
         ),
         "a template": tokenizer.template != Template(),
         "a decoder": bool(tokenizer.decoder),
-        "roles of special tokens": bool(tokenizer.roles),
-        "a chat template": tokenizer.chat_template is not None,
-        "padding": tokenizer.padding is not None,
-        "truncation": tokenizer.truncation is not None,
     }
     for part, is_there in parts.items():
         if is_there:
             raise FormatError(f"{what} is written without {part}, which this tokenizer has")
+    refuse_beside(tokenizer, what)
     return model
 
 

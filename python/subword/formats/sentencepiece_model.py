@@ -16,6 +16,7 @@ from subword import decoders
 from subword.atomic_write import write_atomically
 from subword.errors import FormatError, VocabularyError
 from subword.formats.json_file import read_bytes
+from subword.formats.reach import refuse_beside
 from subword.formats.sentencepiece_parts import check_equal, model_of, to_sentencepiece
 from subword.formats.sentencepiece_proto import (
     NormalizerSpec,
@@ -74,6 +75,7 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
     for _, message in faults(model):
         raise FormatError(f"{path}: {message}; sentencepiece would refuse the file")
     check_equal(tokenizer, tokenizer_of(model), str(path))
+    refuse_beside(tokenizer, f"{path}: a model file")
     write_atomically(path, [format_proto(model)])
 
 

@@ -15,8 +15,9 @@ from os import PathLike
 from subword.atomic_write import write_atomically
 from subword.errors import FormatError
 from subword.formats.json_file import decode_text, read_bytes
+from subword.formats.reach import refuse_beside
 from subword.formats.sentencepiece_model import faults, tokenizer_of
-from subword.formats.sentencepiece_parts import model_of
+from subword.formats.sentencepiece_parts import check_equal, model_of
 from subword.formats.sentencepiece_proto import (
     ModelType,
     NormalizerSpec,
@@ -71,27 +72,26 @@ def read(
     kinds[unk_piece] = "unknown"
     if byte_fallback:
         kinds |= {f"<0x{byte:02X}>": "byte" for byte in range(256)}
-    model = SentencePieceModel(
-        pieces=tuple(Piece(text, at, kinds.get(text, "normal")) for text, at in pieces.items()),
-        trainer=TrainerSpec(
-            model_type=model_type, byte_fallback=byte_fallback, unk_piece=unk_piece
-        ),
-        normalizer=normalizer,
-        denormalizer=None,
-    )
+    trainer = TrainerSpec(model_type=model_type, byte_fallback=byte_fallback, unk_piece=unk_piece)
+    made = tuple(Piece(text, at, kinds.get(text, "normal")) for text, at in pieces.items())
+    model = _model_read(made, trainer, normalizer)
     for at, message in faults(model):
         raise FormatError(f"{path}:{at + 1}: {message}")
     return tokenizer_of(model)
 
 
 def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
-    """Write the pieces of a tokenizer; what else it is, the file does not hold.
+    """Write the pieces of a tokenizer; what ``read`` takes as arguments is not in the file.
 
     Raises:
-        FormatError: The tokenizer is not one of pieces, or a piece has a tab or an end of line.
+        FormatError: A tokenizer that no arguments of ``read`` give back, with the part; or a
+            piece has a tab or an end of line.
         OSError: The file cannot be written.
     """
     model = model_of(tokenizer, str(path))
+    read_back = tokenizer_of(_model_read(model.pieces, model.trainer, model.normalizer))
+    check_equal(tokenizer, read_back, str(path))
+    refuse_beside(tokenizer, f"{path}: a .vocab")
     for at, piece in enumerate(model.pieces):
         if "\t" in piece.text or "\n" in piece.text:
             raise FormatError(
@@ -101,6 +101,20 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
     # Nine digits tell every number of 32 bits from its neighbours.
     lines = (f"{piece.text}\t{piece.score:.9g}\n".encode() for piece in model.pieces)
     write_atomically(path, list(lines))
+
+
+def _model_read(
+    pieces: tuple[Piece, ...], trainer: TrainerSpec, normalizer: NormalizerSpec
+) -> SentencePieceModel:
+    """Give the model that pieces are read as; of the trainer, what the arguments say."""
+    plain = TrainerSpec(
+        model_type=trainer.model_type,
+        byte_fallback=trainer.byte_fallback,
+        unk_piece=trainer.unk_piece,
+    )
+    return SentencePieceModel(
+        pieces=pieces, trainer=plain, normalizer=normalizer, denormalizer=None
+    )
 
 
 def _lines(path: str | PathLike[str]) -> Iterator[tuple[str, float]]:

@@ -17,9 +17,11 @@ from subword.atomic_write import write_atomically
 from subword.decoders import BpeSuffix
 from subword.errors import FormatError
 from subword.formats.json_file import decode_text, read_bytes
+from subword.formats.reach import refuse_beside
 from subword.models import CharacterBpe
 from subword.pretokens import Split
-from subword.special_tokens import check_special_tokens
+from subword.special_tokens import TokenFlags, check_special_tokens
+from subword.templates import Template
 from subword.tokenizer import Tokenizer
 from subword.types import Pair
 
@@ -108,6 +110,27 @@ def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
             "codes hold no normalizer and words lie between spaces; this tokenizer has another "
             "normalizer or pre-tokenizer"
         )
+    plain = CharacterBpe(
+        model.vocab,
+        model.merges,
+        model.unk_token,
+        end_of_word_suffix=SUFFIX,
+        training=model.training,
+    )
+    parts = {
+        "template": tokenizer.template != Template(),
+        "decoder": tokenizer.decoder != (BpeSuffix(SUFFIX),),
+        "model's settings": model != plain,
+        "flags of special tokens": any(
+            flags != TokenFlags() for flags in tokenizer.token_flags.values()
+        ),
+    }
+    for part, is_other in parts.items():
+        if is_other:
+            raise FormatError(
+                f"codes hold merges alone, and the {part} of this tokenizer would not be read back"
+            )
+    refuse_beside(tokenizer, "a file of codes")
     lines = [_HEADER]
     for pair in model.merges:
         left, right = (model.vocab[part].decode() for part in pair)

@@ -19,7 +19,7 @@ from subword.atomic_write import write_atomically
 from subword.byte_characters import to_characters
 from subword.errors import FormatError
 from subword.formats.hf_added_tokens import read_added, write_added
-from subword.formats.hf_block import read_block, write_block
+from subword.formats.hf_block import read_block, read_control, write_block
 from subword.formats.hf_byte_level import Spelt, fits, read_byte_level, spellings
 from subword.formats.hf_decoders import read_decoder, write_decoder
 from subword.formats.hf_models import (
@@ -152,6 +152,8 @@ def _read_root(root: Mapping[str, Any], name: str, spelt: Spelt) -> Tokenizer:
     kind = model_kind(fields, place)
     vocab = read_vocab(fields, f"{place}.vocab")
     special, flags = read_added(root.get("added_tokens"), vocab, f"{name}: added_tokens")
+    for text, own in read_control(fields.get("subword"), vocab, f"{place}.subword").items():
+        special[text], flags[text] = vocab[text], own
     normalizer, is_printable = read_normalizer(root.get("normalizer"), f"{name}: normalizer")
     cut = _read_cut(root, is_printable, name)
     if kind == "BPE":

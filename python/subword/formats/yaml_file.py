@@ -39,7 +39,7 @@ from subword.atomic_write import write_atomically
 from subword.chat import ChatTemplate
 from subword.decoders import Decoder
 from subword.errors import FormatError
-from subword.formats.json_file import checked, decode_text, read_bytes, refuse_others
+from subword.formats.json_file import checked, decode_text, read_bytes, read_chat, refuse_others
 from subword.formats.yaml_models import model_line, read_model, training_line, vocabulary_lines
 from subword.formats.yaml_parts import fields_of, flow, from_plain, part_of, quoted, to_plain
 from subword.formats.yaml_text import parse_yaml
@@ -106,7 +106,7 @@ def read(path: str | PathLike[str]) -> Tokenizer:
     if "roles" in root:
         changes["roles"] = _read_texts(root["roles"], f"{place}: roles")
     if "chat_template" in root:
-        changes["chat_template"] = _read_chat(root["chat_template"], f"{place}: chat_template")
+        changes["chat_template"] = read_chat(root["chat_template"], f"{place}: chat_template")
     pattern = _read_pattern(root.get("pattern"), f"{place}: pattern")
     return Tokenizer(read_model(root, place), special, pattern, token_flags=flags, **changes)
 
@@ -264,10 +264,6 @@ def _read_template(found: Any, place: str) -> Template:
         for name, items in parts.items()
     }
     return Template(**made)
-
-
-def _read_chat(found: Any, place: str) -> ChatTemplate:
-    return found if type(found) is str else _read_texts(found, place)
 
 
 def _read_texts(found: Any, place: str) -> dict[str, str]:
