@@ -29,7 +29,7 @@ def value(item):
         return struct.pack("<IB", 7, item)
     if isinstance(item, int):
         return struct.pack("<II", 4, item)
-    if isinstance(item, str):
+    if isinstance(item, str | bytes):
         return struct.pack("<I", 8) + string(item)
     if isinstance(item, np.ndarray):
         code = CODES[item.dtype.type]
