@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # The pinned peers are oracles of tests/peers; a machine that cannot have them skips those.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv build demo test lint format bench check-shards check-formats pictures chromium clean
+.PHONY: help venv build demo test lint format bench check-shards check-formats fuzz pictures chromium clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ format: build ## write what lint checks
 	cargo fmt
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+fuzz: build ## mutated files through every reader, and kernels against twins, a minute each
+	cd tests && $(abspath $(BIN))/python -m fuzz
 
 check-shards: build ## read shards with the library of each format, in environments of their own
 	$(BIN)/python tests/check_shards.py
