@@ -16,9 +16,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
-# The runtime alone: what a user of the package gets.
+# The runtime alone, and the wheel that a user of the package gets, which compiles nothing anew.
 $(VENV)/.built: $(BIN)/python pyproject.toml $(RUST_SOURCES)
 	$(BIN)/python -m pip install --quiet --group dev -e '.[all]'
+	rm -rf target/wheels
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir target/wheels .
 	@touch $@
 
 build: $(VENV)/.built ## set up .venv and compile
@@ -57,6 +59,7 @@ lint: build ## format check, types, stub, import order, clippy
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest subword._core
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet --persona auditor .github
 
 format: build ## write what lint checks
 	cargo fmt
