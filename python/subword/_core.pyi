@@ -34,6 +34,7 @@ __all__ = [
     "learn_wordpiece",
     "merge_runs",
     "merges_from_ranks",
+    "rank_lines",
     "script_ranges",
     "split",
     "thread_count",
@@ -310,8 +311,17 @@ class TextStream:
 def json_tables(
     data: bytes,
 ) -> (
-    tuple[bytes, list[str], list[int], list[tuple[int, int]] | None, list[bytes | None]] | None
+    tuple[
+        bytes,
+        list[str],
+        list[int],
+        list[tuple[int, int]] | None,
+        list[bytes | None],
+        tuple[list[str], list[int], bytes] | None,
+    ]
+    | None
 ): ...
+def rank_lines(data: bytes) -> tuple[list[bytes], list[int]] | None: ...
 def class_ranges(expression: str) -> list[tuple[int, int]]: ...
 
 @final

@@ -57,6 +57,9 @@ def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
         raise SpecialTokenError(
             f"special_tokens is the string {tokens!r:.40}; give a list: [{tokens!r:.40}]"
         )
+    tokens = tuple(tokens)
+    if _are_plain(tokens):
+        return tokens
     checked: list[str] = []
     seen: set[str] = set()
     for token in tokens:
@@ -75,6 +78,17 @@ def check_special_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
         seen.add(token)
         checked.append(token)
     return tuple(checked)
+
+
+def _are_plain(tokens: tuple[str, ...]) -> bool:
+    """Tell whether nothing is wrong, for all tokens at once: a vocabulary can reserve many."""
+    if set(map(type, tokens)) - {str} or "" in tokens or len(set(tokens)) != len(tokens):
+        return False
+    try:
+        "".join(tokens).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def assign_ids(

@@ -96,7 +96,6 @@ class Tokenizer:
         ordered = dict(sorted(self.special_tokens.items(), key=lambda item: item[1]))
         object.__setattr__(self, "special_tokens", ordered)
         self._check_special_ids()
-        self.template.check(ordered)
         kept = isinstance(self.model, Bpe) or isinstance(self.model.vocab, AllCharacters)
         vocab = None if kept else self.model.vocab
         steps = self.pretokenizer
@@ -110,17 +109,22 @@ class Tokenizer:
             memo_bytes=self.memo_bytes,
         )
         object.__setattr__(self, "_kernel", compiled)
-        check_roles(self.roles, compiled.token_id)
+        self._check_beside()
+
+    def _check_beside(self) -> None:
+        self.template.check(self.special_tokens)
+        check_roles(self.roles, self._kernel.token_id)
 
     def _check_special_ids(self) -> None:
         taken: dict[int, str] = {}
         vocab = self.model.vocab
+        aliases = {token for token, flags in self.token_flags.items() if flags.alias}
         for token, token_id in self.special_tokens.items():
             if not 0 <= token_id < 2**32 - 1:
                 raise VocabularyError(
                     f"id {token_id} of special token {token!r:.40} is not from 0 to 2^32-2"
                 )
-            if token_id in taken and self._is_alias(token):
+            if token_id in taken and token in aliases:
                 continue
             known = vocab.get(token_id)
             if token_id in taken or (known is not None and known != token.encode()):
@@ -128,7 +132,7 @@ class Tokenizer:
                 raise VocabularyError(
                     f"special token {token!r:.40} has id {token_id}, which {other!r:.40} has too"
                 )
-            if self._is_alias(token):
+            if token in aliases:
                 raise VocabularyError(
                     f"special token {token!r:.40} is an alias, but no special token before it has "
                     f"id {token_id}"
@@ -580,6 +584,11 @@ class Tokenizer:
             )
         if "pattern" in changes:
             changes["pattern"] = resolve_pattern(changes["pattern"])
+        if changes.keys() <= _NOT_COMPILED:
+            made = object.__new__(Tokenizer)
+            made.__dict__.update(self.__dict__, **changes)
+            made._check_beside()
+            return made
         return Tokenizer(**{**current, **changes})
 
     def truncate(self, vocab_size: int) -> "Tokenizer":
@@ -644,6 +653,10 @@ class Tokenizer:
         return Tokenizer, tuple(getattr(self, name) for name in _FIELDS)
 
 
+# What the kernels are not made of: to change it compiles nothing.
+_NOT_COMPILED = frozenset(
+    ("template", "decoder", "truncation", "padding", "roles", "chat_template")
+)
 _FIELDS = tuple(f.name for f in fields(Tokenizer) if f.init)
 
 
@@ -651,19 +664,14 @@ def _added_tokens(
     special_tokens: Mapping[str, TokenId], token_flags: Mapping[str, TokenFlags]
 ) -> list[tuple[str, int, bool, bool, bool, bool, bool, bool]]:
     usual = TokenFlags()
-    flags = [(token, at, token_flags.get(token, usual)) for token, at in special_tokens.items()]
+    flags = [token_flags.get(token, usual) for token in special_tokens]
+    columns = {
+        own: (own.special, own.normalized, own.lstrip, own.rstrip, own.single_word, own.control)
+        for own in set(flags)
+    }
     return [
-        (
-            token,
-            token_id,
-            own.special,
-            own.normalized,
-            own.lstrip,
-            own.rstrip,
-            own.single_word,
-            own.control,
-        )
-        for token, token_id, own in flags
+        (token, token_id, *columns[own])
+        for (token, token_id), own in zip(special_tokens.items(), flags, strict=True)
     ]
 
 

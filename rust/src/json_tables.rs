@@ -1,5 +1,5 @@
-//! The two large tables of a `tokenizer.json`, its vocabulary and merges, read without a value
-//! for each entry.
+//! The large tables of a `tokenizer.json`, its vocabulary, merges and added tokens, read without a
+//! value for each entry.
 //!
 //! Whatever is out of the ordinary gives `None`: the whole file is then left to a JSON parser,
 //! which names what is wrong.
@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 /// The tables, and the file without them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tables<'a> {
-    /// The file, with an empty vocabulary and empty merges.
+    /// The file, with an empty vocabulary, empty merges and, where they were read, no added tokens.
     pub rest: Vec<u8>,
     /// The tokens, in the order of the file.
     pub tokens: Vec<Cow<'a, str>>,
@@ -20,16 +20,37 @@ pub struct Tables<'a> {
     pub ids: Vec<u32>,
     /// The ids of the pairs that merge, where the model has merges.
     pub merges: Option<Vec<(u32, u32)>>,
+    /// The added tokens, where all have all fields of one and no others.
+    pub added: Option<Vec<Added<'a>>>,
+}
+
+/// The names of an added token's flags.
+const FLAGS: [&str; 5] = ["special", "normalized", "lstrip", "rstrip", "single_word"];
+
+/// An added token.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Added<'a> {
+    /// Its text.
+    pub content: Cow<'a, str>,
+    /// Its id, as the file gives it.
+    pub id: u32,
+    /// A bit for each of `FLAGS` that is true.
+    pub flags: u8,
 }
 
 /// Read `model.vocab` and `model.merges` of a file.
 #[must_use]
 pub fn tables(text: &str) -> Option<Tables<'_>> {
     let mut json = Scanner { text, at: 0 };
-    let (mut vocab, mut merges) = (None, None);
+    let (mut vocab, mut merges, mut added) = (None, None, None);
     json.fields(|json, key| {
         if key != "model" {
-            return json.skip();
+            let start = json.at;
+            json.skip()?;
+            if key == "added_tokens" && added.replace(start..json.at).is_some() {
+                return None;
+            }
+            return Some(());
         }
         if vocab.is_some() || merges.is_some() {
             return None;
@@ -60,12 +81,44 @@ pub fn tables(text: &str) -> Option<Tables<'_>> {
         None => None,
         Some(range) => Some(read_merges(text, range, &tokens, &ids)?),
     };
-    let empty = [(Some(vocab), "{}"), (merges, "[]")];
-    Some(Tables { rest: without(text, empty)?, tokens, ids, merges: pairs })
+    let found = added.clone().and_then(|range| read_added(text, &range));
+    let empty = [(Some(vocab), "{}"), (merges, "[]"), (added.filter(|_| found.is_some()), "[]")];
+    Some(Tables { rest: without(text, empty)?, tokens, ids, merges: pairs, added: found })
 }
 
-/// The text with other contents in two ranges.
-fn without(text: &str, parts: [(Option<Range<usize>>, &str); 2]) -> Option<Vec<u8>> {
+fn read_added<'a>(text: &'a str, range: &Range<usize>) -> Option<Vec<Added<'a>>> {
+    let mut found = Vec::new();
+    let mut json = Scanner { text: text.get(..range.end)?, at: range.start };
+    json.items(|json| {
+        let (mut content, mut id, mut flags, mut n_fields) = (None, None, [None; FLAGS.len()], 0);
+        json.fields(|json, key| {
+            n_fields += 1;
+            match key {
+                "content" => content = Some(json.string()?),
+                "id" => id = Some(json.id()?),
+                _ => {
+                    let at = FLAGS.iter().position(|&name| name == key)?;
+                    *flags.get_mut(at)? = Some(json.boolean()?);
+                }
+            }
+            Some(())
+        })?;
+        // As many fields as there are names, and each name among them: none stands twice.
+        if n_fields != 2 + FLAGS.len() {
+            return None;
+        }
+        let mut bits = 0u8;
+        for (at, flag) in flags.into_iter().enumerate() {
+            bits |= u8::from(flag?) << at;
+        }
+        found.push(Added { content: content?, id: id?, flags: bits });
+        Some(())
+    })?;
+    Some(found)
+}
+
+/// The text with other contents in some ranges.
+fn without(text: &str, parts: [(Option<Range<usize>>, &str); 3]) -> Option<Vec<u8>> {
     let mut parts: Vec<_> =
         parts.into_iter().filter_map(|(range, with)| Some((range?, with))).collect();
     parts.sort_by_key(|(range, _)| range.start);
@@ -194,6 +247,14 @@ impl<'a> Scanner<'a> {
         digits.parse().ok()
     }
 
+    fn boolean(&mut self) -> Option<bool> {
+        let rest = self.text.get(self.at..)?;
+        let (value, word) =
+            if rest.starts_with("true") { (true, "true") } else { (false, "false") };
+        self.at += rest.starts_with(word).then_some(word.len())?;
+        Some(value)
+    }
+
     fn string(&mut self) -> Option<Cow<'a, str>> {
         self.eat(b'"')?;
         let start = self.at;
@@ -319,6 +380,36 @@ mod tests {
     }
 
     #[test]
+    fn added_tokens_are_cut_out_where_all_are_whole() {
+        let entry = r#"{"id": 7, "content": "<\u00e9>", "single_word": false, "lstrip": true,
+            "rstrip": false, "normalized": false, "special": true}"#;
+        let file = |added: &str| {
+            format!(r#"{{"added_tokens": {added}, "model": {{"vocab": {{"x": 3}}}}}}"#)
+        };
+        let text = file(&format!("[{entry}]"));
+        let found = tables(&text).expect("tables");
+        assert_eq!(
+            String::from_utf8_lossy(&found.rest),
+            r#"{"added_tokens": [], "model": {"vocab": {}}}"#
+        );
+        assert_eq!(found.added, Some(vec![Added { content: "<é>".into(), id: 7, flags: 0b101 }]));
+        for (old, new) in [
+            ("\"id\": 7", "\"id\": -7"),
+            ("\"id\": 7,", ""),
+            ("\"id\"", "\"special\""),
+            ("true", "null"),
+            ("\"lstrip\"", "\"strip\""),
+            ("\"<", "\"\\ud800<"),
+        ] {
+            assert!(entry.contains(old), "{old}");
+            let text = file(&format!("[{}]", entry.replacen(old, new, 1)));
+            let found = tables(&text).expect("tables");
+            assert_eq!(found.added, None, "{new}");
+            assert!(String::from_utf8_lossy(&found.rest).contains("single_word"));
+        }
+    }
+
+    #[test]
     fn what_is_out_of_the_ordinary_is_left() {
         for text in [
             "",
@@ -338,6 +429,7 @@ mod tests {
             r#"{"model": {"vocab": {"a": 1}, "merges": [["a", "b"]]}}"#,
             r#"{"model": {"vocab": {"a": 1}, "merges": [["a"]]}}"#,
             r#"{"model": {"vocab": {"a": 1}}} x"#,
+            r#"{"added_tokens": [], "added_tokens": [], "model": {"vocab": {"a": 1}}}"#,
             r#"{"mod\u0065l": {"vocab": {"a": 1}}}"#,
         ] {
             assert_eq!(tables(text), None, "{text}");

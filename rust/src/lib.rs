@@ -20,6 +20,7 @@ pub mod normalize;
 pub mod parallel;
 pub mod pipeline;
 mod py;
+pub mod rank_lines;
 pub mod runs;
 pub mod segmentations;
 pub mod spans;

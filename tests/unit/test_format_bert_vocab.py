@@ -2,7 +2,7 @@
 
 import pytest
 
-from subword.errors import FormatError, SourceNotFoundError, VocabularyError
+from subword.errors import FormatError, SourceNotFoundError
 from subword.formats import load, save
 from subword.formats.bert_vocab import read_tokens
 from subword.named import ByteTokenizer
@@ -79,7 +79,7 @@ def test_the_special_tokens_of_the_file_have_their_roles(file):
 
 
 def test_a_file_without_an_unknown_token_is_refused(file):
-    with pytest.raises(VocabularyError, match="UNK"):
+    with pytest.raises(FormatError, match="UNK"):
         load(file(b"a\nb\n"), lowercase=True)
 
 

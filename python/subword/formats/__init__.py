@@ -7,7 +7,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from subword.errors import FormatError
+from subword.errors import (
+    FormatError,
+    PatternError,
+    SpecialTokenError,
+    TextError,
+    VocabularyError,
+)
 from subword.formats import (
     bert_vocab,
     clip,
@@ -62,6 +68,8 @@ _NAMES: Final = {
     "tekken.json": "tekken",
     "bpe_simple_vocab_16e6.txt.gz": "clip",
 }
+# What is wrong with a tokenizer; of one that a file holds, the file is named.
+_OF_CONTENT: Final = (PatternError, SpecialTokenError, TextError, VocabularyError)
 _WRITTEN_NAMES: Final = ("vocab.txt", "tekken.json", "bpe_simple_vocab_16e6.txt.gz")
 _FILES: Final = {"tokenizer_json": "tokenizer.json", "bert_vocab": "vocab.txt"}
 
@@ -83,9 +91,9 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
         options: What the format's ``read`` takes besides, such as ``pattern`` for rank files.
 
     Raises:
-        FormatError: A format that is unknown or cannot be told, a damaged file, or an option
-            that the format does not take.
-        SubwordError: What the file holds can be no tokenizer.
+        FormatError: A format that is unknown or cannot be told, a damaged file, one whose content
+            can be no tokenizer, or an option that the format does not take.
+        SubwordError: An option of the format is no pattern, or no special tokens.
         SourceError: The file cannot be read.
     """
     source = Path(path)
@@ -108,7 +116,13 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
             f"{path}: format {format} has no option {unknown[0]!r:.40}; it takes "
             f"{', '.join(accepted) or 'none'}"
         )
-    tokenizer = read(source, **options)
+    try:
+        tokenizer = read(source, **options)
+    except _OF_CONTENT as error:
+        given = isinstance(error, PatternError) and "pattern" in options
+        if given or (isinstance(error, SpecialTokenError) and options):
+            raise
+        raise FormatError(f"{path}: {error}") from error
     if folder is not None and format == "tokenizer_json":
         return with_folder(tokenizer, folder)
     return tokenizer

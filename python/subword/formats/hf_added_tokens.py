@@ -3,7 +3,7 @@
 Source: huggingface/tokenizers 0.23.3, tokenizers/src/tokenizer/added_vocabulary.rs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from subword.errors import FormatError
@@ -15,6 +15,9 @@ __all__ = ["read_added", "write_added"]
 
 _FLAGS: Final = ("special", "normalized", "lstrip", "rstrip", "single_word")
 _USUAL: Final = (True, False, False, False, False)
+_OF_BITS: Final = [
+    tuple(bool(bits >> at & 1) for at in range(len(_FLAGS))) for bits in range(1 << len(_FLAGS))
+]
 _FIELDS: Final = {"id", "content", *_FLAGS}
 
 
@@ -48,6 +51,11 @@ def read_added(
 ) -> tuple[dict[str, TokenId], dict[str, TokenFlags]]:
     """Read added tokens; their ids are checked against those that HF gives them.
 
+    Args:
+        found: The field; or contents, ids and flags as ``_core.json_tables`` has them.
+        vocab: The model's tokens.
+        place: Where the field stands.
+
     Returns:
         The id of each token, and the flags of those that have not the usual ones.
 
@@ -58,11 +66,7 @@ def read_added(
     flags: dict[str, TokenFlags] = {}
     made: dict[tuple[object, ...], TokenFlags] = {}
     last, n_vocab = -1, len(vocab)
-    for at, item in enumerate(checked([] if found is None else found, list, place)):
-        if type(item) is not dict or not _is_plain(item):
-            _check(item, f"{place}[{at}]")
-        text, given = item["content"], item["id"]
-        on = tuple([item.get(name, False) for name in _FLAGS])
+    for at, (text, given, on) in enumerate(_entries(found, place)):
         if on != _USUAL:
             if on not in made:
                 made[on] = TokenFlags(*on)
@@ -81,6 +85,18 @@ def read_added(
         if given > last:
             last = given
     return special, flags
+
+
+def _entries(found: Any, place: str) -> Iterator[tuple[str, TokenId, tuple[bool, ...]]]:
+    """Give content, id and flags of each."""
+    if type(found) is tuple:  # read already
+        texts, ids, bits = found
+        yield from zip(texts, ids, map(_OF_BITS.__getitem__, bits), strict=True)
+        return
+    for at, item in enumerate(checked([] if found is None else found, list, place)):
+        if type(item) is not dict or not _is_plain(item):
+            _check(item, f"{place}[{at}]")
+        yield item["content"], item["id"], tuple([item.get(name, False) for name in _FLAGS])
 
 
 def _is_plain(item: dict[str, Any]) -> bool:

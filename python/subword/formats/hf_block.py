@@ -80,8 +80,13 @@ def write_block(tokenizer: Tokenizer) -> dict[str, object]:
     return block
 
 
-def read_block(tokenizer: Tokenizer, found: Any, place: str) -> Tokenizer:
-    """Give the tokenizer with what only subword wrote.
+def read_block(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, Any]:
+    """Give the fields of a tokenizer that only subword's block says.
+
+    Args:
+        parts: The fields that the rest of the file says.
+        found: The block.
+        place: Where it stands.
 
     Raises:
         FormatError: A damaged block, or one that does not fit the rest of the file.
@@ -90,19 +95,17 @@ def read_block(tokenizer: Tokenizer, found: Any, place: str) -> Tokenizer:
     refuse_others(block, _FIELDS, place)
     if block.get("version") != 1:
         raise FormatError(f"{place}.version is {block.get('version')!r:.40}; this reads 1")
-    changes: dict[str, Any] = {}
-    model = _read_model(tokenizer, block, place)
-    if model is not tokenizer.model:
-        changes["model"] = model
+    model = _read_model(parts["model"], parts["special_tokens"], block, place)
+    changes: dict[str, Any] = {"model": model}
     if block.get("has_steps"):
         # Steps that are all patterns are read as such.
-        if tokenizer.pretokenizer is None:
-            changes["pretokenizer"] = tuple(map(Split, tokenizer.pattern))
+        if parts["pretokenizer"] is None:
+            changes["pretokenizer"] = tuple(map(Split, parts["pattern"]))
         changes["pattern"] = _spelt_pattern(block, place)
-    elif tokenizer.pretokenizer is None:
-        changes["pattern"] = _read_pattern(block, tokenizer.pattern, place)
+    elif parts["pretokenizer"] is None:
+        changes["pattern"] = _read_pattern(block, parts["pattern"], place)
     if block.get("joins_no_pair"):
-        changes["template"] = Template(tokenizer.template.single)
+        changes["template"] = Template(parts["template"].single)
     if "roles" in block:
         roles = checked(block["roles"], dict, f"{place}.roles")
         changes["roles"] = {
@@ -110,7 +113,7 @@ def read_block(tokenizer: Tokenizer, found: Any, place: str) -> Tokenizer:
         }
     if "chat_template" in block:
         changes["chat_template"] = read_chat(block["chat_template"], f"{place}.chat_template")
-    return tokenizer.replace(**changes) if changes else tokenizer
+    return changes
 
 
 def read_control(found: Any, vocab: Mapping[str, TokenId], place: str) -> dict[str, TokenFlags]:
@@ -129,14 +132,15 @@ def read_control(found: Any, vocab: Mapping[str, TokenId], place: str) -> dict[s
     return flags
 
 
-def _read_model(tokenizer: Tokenizer, block: Mapping[str, Any], place: str) -> Model:
-    model = tokenizer.model
+def _read_model(
+    model: Model, special: Mapping[str, TokenId], block: Mapping[str, Any], place: str
+) -> Model:
     ids = checked(block.get("special_in_model"), list, f"{place}.special_in_model")
     kept = {checked(at, int, f"{place}.special_in_model") for at in ids}
     match model:
         case Bpe() | CharacterBpe() | WordPiece():
             training = _read_training(block, len(getattr(model, "merges", ())), place)
-            vocab = _read_vocab(model.vocab, tokenizer.special_tokens, kept)
+            vocab = _read_vocab(model.vocab, special, kept)
             if block.get("refuses_unknown") and isinstance(model, WordPiece):
                 model = replace(model, unk_token=None)
             return replace(model, vocab=vocab, training=training)
@@ -145,7 +149,7 @@ def _read_model(tokenizer: Tokenizer, block: Mapping[str, Any], place: str) -> M
             single = checked(block.get("single_precision"), bool, f"{place}.single_precision")
             return replace(model, pieces=pieces, single_precision=single)
         case Words():
-            vocab = _read_vocab(model.vocab, tokenizer.special_tokens, kept)
+            vocab = _read_vocab(model.vocab, special, kept)
             unk_token = None if block.get("refuses_unknown") else model.unk_token
             return replace(model, vocab=vocab, unk_token=unk_token)
         case _:

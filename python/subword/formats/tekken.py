@@ -33,6 +33,8 @@ _NAMED: Final = (
     "[TOOL_CONTENT]",
 )
 _LISTS_NONE: Final = ("v1", "v2", "v3", "v7")
+# Mistral's files have a thousand special tokens in all; each without a name is made here.
+_MAX_FILLERS: Final = 1 << 16
 _CONTROL: Final = TokenFlags(control=True)
 # What a file says of images, sound and models changes no id of a text.
 _FIELDS: Final = {
@@ -137,6 +139,11 @@ def _special_tokens(
     if len(found) > n_special:
         raise FormatError(
             f"{path}: {len(found)} special tokens, more than default_num_special_tokens={n_special}"
+        )
+    if n_special - len(found) > _MAX_FILLERS:
+        raise FormatError(
+            f"{path}: default_num_special_tokens is {n_special}, and the file names {len(found)}; "
+            f"expected at most {_MAX_FILLERS} that have no name"
         )
     for at in range(len(found), n_special):
         filler = f"<SPECIAL_{at}>"

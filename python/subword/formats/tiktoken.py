@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Final
 
+from subword import _core
 from subword.atomic_write import write_atomically
 from subword.bpe_models import bpe_from_ranks, without_tokens
 from subword.errors import ArgumentError, FormatError
@@ -218,6 +219,16 @@ def _known(data: bytes, encoding: str | None, path: str | PathLike[str]) -> Enco
 
 
 def _ranks(data: bytes, path: str | PathLike[str]) -> dict[bytes, int]:
+    lines = _core.rank_lines(data)
+    if lines is not None:
+        tokens, ids = lines
+        ranks = dict(zip(tokens, ids, strict=True))
+        if len(ranks) == len(tokens) == len(set(ids)) and max(ids) < 2**32 - 1:
+            return ranks
+    return _checked_ranks(data, path)
+
+
+def _checked_ranks(data: bytes, path: str | PathLike[str]) -> dict[bytes, int]:
     ranks: dict[bytes, int] = {}
     taken: set[int] = set()
     for number, line in enumerate(data.split(b"\n"), start=1):

@@ -132,7 +132,7 @@ def _parsed(data: bytes, name: str) -> tuple[dict[str, Any], Spelt]:
     """
     tables = _core.json_tables(data)
     if tables is not None:
-        rest, tokens, ids, merges, spelt = tables
+        rest, tokens, ids, merges, spelt, added = tables
         vocab = dict(zip(tokens, ids, strict=True))
         if len(vocab) == len(tokens):
             try:
@@ -142,6 +142,8 @@ def _parsed(data: bytes, name: str) -> tuple[dict[str, Any], Spelt]:
             root["model"]["vocab"] = vocab
             if merges is not None:
                 root["model"]["merges"] = tuple(merges)
+            if added is not None:
+                root["added_tokens"] = added
             return root, dict(zip(tokens, spelt, strict=False))
     return checked(parse_json(data, name), dict, name), {}
 
@@ -174,21 +176,22 @@ def _read_root(root: Mapping[str, Any], name: str, spelt: Spelt) -> Tokenizer:
     for token in _absent(template, special):
         special[token] = vocab[token]
         flags[token] = TokenFlags(special=False, control=True)
-    tokenizer = Tokenizer(
-        model,
-        special,
-        cut.pattern,
-        normalizer=normalizer,
-        pretokenizer=cut.steps,
-        token_flags=flags,
-        template=template,
-        decoder=read_decoder(root.get("decoder"), f"{name}: decoder", is_byte_level=is_byte_level),
-        truncation=read_truncation(root.get("truncation"), f"{name}: truncation"),
-        padding=read_padding(root.get("padding"), f"{name}: padding"),
-    )
-    if fields.get("subword") is None:
-        return tokenizer
-    return read_block(tokenizer, fields["subword"], f"{place}.subword")
+    decoder = read_decoder(root.get("decoder"), f"{name}: decoder", is_byte_level=is_byte_level)
+    parts: dict[str, Any] = {
+        "model": model,
+        "special_tokens": dict(sorted(special.items(), key=lambda item: item[1])),
+        "pattern": cut.pattern,
+        "normalizer": normalizer,
+        "pretokenizer": cut.steps,
+        "token_flags": flags,
+        "template": template,
+        "decoder": decoder,
+        "truncation": read_truncation(root.get("truncation"), f"{name}: truncation"),
+        "padding": read_padding(root.get("padding"), f"{name}: padding"),
+    }
+    if fields.get("subword") is not None:
+        parts |= read_block(parts, fields["subword"], f"{place}.subword")
+    return Tokenizer(**parts)
 
 
 def _read_cut(root: Mapping[str, Any], is_printable: bool, name: str) -> Cut:

@@ -9,7 +9,7 @@
 use super::encode::{Bpe, Scratch};
 use super::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
-use crate::parallel::Control;
+use crate::parallel::{Control, for_each, n_threads};
 
 /// The merges of tokens in rank order, as pairs of ids; `ranked[i]` is an id of `vocabulary`.
 ///
@@ -31,19 +31,54 @@ pub fn merges_of_ranks(
         }
     }
     by_length.sort_unstable();
+    let mut workers: Vec<Worker> = Vec::new();
+    workers.resize_with(n_threads(None)?, Worker::default);
     let mut merges: Vec<(u32, u32, u32)> = Vec::new();
-    let (mut scratch, mut parts) = (Scratch::default(), Vec::new());
-    for (_, rank, id) in by_length {
-        control.check()?;
-        parts.clear();
-        bpe.encode(token_of(&bpe, id)?, &mut scratch, &mut parts, control)?;
-        if let [left, right] = *parts.as_slice() {
+    // Tokens of one length are no parts of each other: threads take them side by side.
+    for group in by_length.chunk_by(|a, b| a.0 == b.0) {
+        let chunks: Vec<&[(usize, u32, u32)]> = group.chunks(TOKENS_AT_ONCE).collect();
+        let n_used = workers.len().min(chunks.len());
+        for_each(workers.get_mut(..n_used).unwrap_or_default(), chunks.len(), |worker, at| {
+            worker.split_tokens(&bpe, chunks.get(at).copied().unwrap_or_default(), control)
+        })?;
+        for (rank, id, left, right) in workers.iter_mut().flat_map(|worker| worker.found.drain(..))
+        {
             bpe.add_ranked_merge(left, right, id, rank)?;
             merges.push((rank, left, right));
         }
     }
     merges.sort_unstable();
     Ok(merges.into_iter().map(|(_, left, right)| (left, right)).collect())
+}
+
+/// Tokens that a thread takes at a time: enough to be worth one.
+const TOKENS_AT_ONCE: usize = 1024;
+
+#[derive(Default)]
+struct Worker {
+    scratch: Scratch,
+    parts: Vec<u32>,
+    /// Rank, id and the two parts of each token that is made.
+    found: Vec<(u32, u32, u32, u32)>,
+}
+
+impl Worker {
+    fn split_tokens(
+        &mut self,
+        bpe: &Bpe,
+        tokens: &[(usize, u32, u32)],
+        control: &Control,
+    ) -> Result<()> {
+        control.check()?;
+        for &(_, rank, id) in tokens {
+            self.parts.clear();
+            bpe.encode(token_of(bpe, id)?, &mut self.scratch, &mut self.parts, control)?;
+            if let [left, right] = *self.parts.as_slice() {
+                self.found.push((rank, id, left, right));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn token_of(bpe: &Bpe, id: u32) -> Result<&[u8]> {

@@ -1,18 +1,20 @@
-//! The tables of a `tokenizer.json`.
+//! The tables of a `tokenizer.json`, and of a tiktoken file.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::json_tables::tables;
+use crate::rank_lines::rank_lines as read_lines;
 
-/// The file without its tables, tokens, ids, pairs of ids that merge, and the bytes of tokens
-/// written in GPT-2's printable characters (None for others).
+/// The file without its tables, tokens, ids, pairs of ids that merge, the bytes of tokens written in
+/// GPT-2's printable characters (None for others), and contents, ids and flags of added tokens.
 type PyTables<'py> = (
     Bound<'py, PyBytes>,
     Vec<String>,
     Vec<u32>,
     Option<Vec<(u32, u32)>>,
     Vec<Option<Bound<'py, PyBytes>>>,
+    Option<(Vec<String>, Vec<u32>, Bound<'py, PyBytes>)>,
 );
 
 /// The tables of a file, or None for one that a JSON parser has to see.
@@ -36,7 +38,29 @@ pub fn json_tables<'py>(py: Python<'py>, data: &[u8]) -> Option<PyTables<'py>> {
         }
     }
     let tokens = found.tokens.into_iter().map(std::borrow::Cow::into_owned).collect();
-    Some((PyBytes::new(py, &found.rest), tokens, found.ids, found.merges, spelt))
+    let added = found.added.map(|added| {
+        let flags: Vec<u8> = added.iter().map(|token| token.flags).collect();
+        let ids = added.iter().map(|token| token.id).collect();
+        let contents = added.into_iter().map(|token| token.content.into_owned()).collect();
+        (contents, ids, PyBytes::new(py, &flags))
+    });
+    Some((PyBytes::new(py, &found.rest), tokens, found.ids, found.merges, spelt, added))
+}
+
+/// The tokens and ranks of a tiktoken file, or None for one in which a line is out of the ordinary.
+#[pyfunction]
+pub fn rank_lines<'py>(
+    py: Python<'py>,
+    data: &[u8],
+) -> Option<(Vec<Bound<'py, PyBytes>>, Vec<u32>)> {
+    let found = py.detach(|| read_lines(data))?;
+    let mut start = 0;
+    let tokens = found.ends.iter().map(|&end| {
+        let token = found.bytes.get(start..end).unwrap_or_default();
+        start = end;
+        PyBytes::new(py, token)
+    });
+    Some((tokens.collect(), found.ranks))
 }
 
 /// The byte that a printable character stands for; the reverse of `printable_character`.

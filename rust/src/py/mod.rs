@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::counts::{PretokenCounter, PretokenTable};
     #[pymodule_export]
-    use super::json_tables::json_tables;
+    use super::json_tables::{json_tables, rank_lines};
     #[pymodule_export]
     use super::normalize::{Normalizer, Steps, script_ranges};
     #[pymodule_export]
