@@ -25,9 +25,9 @@ from typing import Any, Final
 
 from subword import _core
 from subword.atomic_write import check_target
-from subword.counts_on_disk import checked_min_count
+from subword.counting import checked_min_count
 from subword.counts_parquet import open_counts
-from subword.counts_runs import Rows, compacted, write_runs
+from subword.counts_runs import Rows, Run, compacted, write_runs
 from subword.errors import ArgumentError, CountOverflowError, CountsError
 from subword.pretoken_counts import PretokenCounts
 
@@ -185,11 +185,12 @@ def merge_tables(
         if shares is not None:
             sizes = {str(at): (it["n_bytes"], shares[at]) for at, it in enumerate(abouts)}
             whole = list(factors(sizes).values())
-        runs, position = [], 0
+        runs: list[Run] = []
+        position = 0
         for at, (table, about, factor) in enumerate(zip(tables, abouts, whole, strict=True)):
             _check_same_way(tables[0], abouts[0], table, about)
-            runs.append(folder / f"table-{at:06}.run")
-            _write_run(table, runs[-1], factor, position)
+            runs.append((folder / f"table-{at:06}.run", position))
+            _write_run(table, runs[-1][0], factor)
             position += about["n_bytes"] * factor
             if position > _U64_MAX:
                 raise CountOverflowError(f"the corpora have {position} bytes, past 2^64-1")
@@ -232,12 +233,12 @@ def _about(table: str | PathLike[str]) -> dict[str, Any]:
         return about
 
 
-def _write_run(table: str | PathLike[str], into: Path, factor: int, offset: int) -> None:
+def _write_run(table: str | PathLike[str], into: Path, factor: int) -> None:
     run = _core.RunFile(into)
     with open_counts(table) as (batches, _):
         for data, ends, counts, first_seen in batches:
             try:
-                run.append(data, ends, counts, first_seen, factor=factor, offset=offset)
+                run.append(data, ends, counts, first_seen, factor=factor)
             except CountsError as error:
                 raise CountsError(f"{table}: {error}; load and save it to sort it") from error
     run.finish()

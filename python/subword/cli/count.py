@@ -12,6 +12,7 @@ import typer
 from subword.atomic_write import check_target
 from subword.cli.options import (
     DocumentsOption,
+    EngineOption,
     FieldOption,
     InputFormatOption,
     JsonOption,
@@ -37,6 +38,7 @@ from subword.cli.terminal import (
 from subword.corpus import InputFormat, OnBad, Url
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
+from subword.engines import Engine
 from subword.errors import ArgumentError, BadRecordsWarning
 from subword.mixtures import MergeSummary, merge_tables
 from subword.patterns import pattern_name
@@ -55,6 +57,7 @@ def run(
     on_bad: OnBadOption = None,
     threads: ThreadsOption = None,
     max_memory: MaxMemoryOption = None,
+    engine: EngineOption = "local",
     min_count: MinCountOption = 1,
     merge: Annotated[
         bool, typer.Option("--merge", help="The sources are tables: add them up.")
@@ -99,6 +102,7 @@ def run(
             on_bad=on_bad,
             max_memory=max_memory,
             n_threads=threads,
+            engine=engine,
             as_json=as_json,
         )
         _print(_numbers(counts, min_count, top), as_json=as_json)
@@ -119,6 +123,7 @@ def run(
             min_count=min_count,
             max_memory=max_memory,
             n_threads=threads,
+            engine=engine,
             n_commonest=top,
             progress=report,
         )
@@ -136,6 +141,7 @@ def count_files(
     on_bad: OnBad | None = None,
     max_memory: str | None = None,
     n_threads: int | None,
+    engine: Engine = "local",
     as_json: bool = False,
 ) -> PretokenCounts:
     """Count files under a progress bar."""
@@ -153,6 +159,7 @@ def count_files(
             on_bad=on_bad,
             max_memory=max_memory,
             n_threads=n_threads,
+            engine=engine,
             progress=report,
         )
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from subword.corpus import STDIN, InputFormat, OnBad, Url, resolve_sources
+from subword.engines import Engine
 from subword.errors import ArgumentError
 from subword.formats import load
 from subword.tokenizer import Tokenizer
@@ -14,6 +15,7 @@ from subword.tokenizer import Tokenizer
 __all__ = [
     "AddedTokensOption",
     "DocumentsOption",
+    "EngineOption",
     "FieldOption",
     "InputFormatOption",
     "JsonOption",
@@ -77,6 +79,9 @@ DocumentsOption = Annotated[
         help="How files are cut into documents: file, line, or a separator.",
         show_default="the first special token, else file",
     ),
+]
+EngineOption = Annotated[
+    Engine, typer.Option("--engine", help="local: threads here; ray: tasks on a Ray cluster.")
 ]
 FieldOption = Annotated[
     str, typer.Option("--field", help="The field or column that holds the text of a record.")
