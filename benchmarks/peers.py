@@ -167,7 +167,7 @@ PEERS: dict[str, Peer] = {
         "datatrove",
         {},
         encode_files=datatrove_files,
-        note="`DocumentTokenizer` with HF `tokenizers`, unshuffled, in one process; it writes `.ds` "
+        note="`DocumentTokenizer` with HF `tokenizers`, unshuffled, in one process; writes `.ds` "
         "files, whose ids are uint16 or uint32 as here",
     ),
     "gigatoken": Peer(

@@ -270,7 +270,7 @@ def test_a_url_that_fails_halfway_leaves_nothing_that_is_taken_for_whole(
 
 
 SHRINKING = {
-    "a.jsonl": (jsonl(["the cat sat"] * 300_000), "shrank|changed"),
+    "a.jsonl": (jsonl(["the cat sat on the mat"] * 1_000_000), "shrank|changed"),
     "a.parquet": (
         parquet_of([os.urandom(40).hex() for _ in range(300_000)], row_group_size=30_000),
         "damaged|changed",

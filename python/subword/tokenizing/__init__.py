@@ -16,7 +16,7 @@ from subword.shards.layouts import module_of
 from subword.shards.opened import Shards, open_shards
 from subword.shards.raw import choose_dtype
 from subword.tokenizer import Special, Tokenizer
-from subword.tokenizing.finish import finish_run, is_finished, start_run
+from subword.tokenizing.finish import finish_run, forget_run, is_finished, start_run
 from subword.tokenizing.plan import (
     DOCUMENTS,
     Options,
@@ -174,7 +174,12 @@ def tokenize(
         _watch(plan, done, progress)
     else:
         start_run(plan)
-        _watch(plan, local.run(partial(_run_here, items, progress, mine), plan, mine), None)
+        try:
+            _watch(plan, local.run(partial(_run_here, items, progress, mine), plan, mine), None)
+        except BaseException:
+            if num_shards == 1:
+                forget_run(plan)
+            raise
     return open_shards(folder) if finish_run(plan) else None
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from subword.tokenizing.blocks import documents_sha256
 from subword.tokenizing.plan import Plan
 from subword.tokenizing.splits import shuffled
 
-__all__ = ["finish_run", "is_finished", "start_run"]
+__all__ = ["finish_run", "forget_run", "is_finished", "start_run"]
 
 _IDENTITY = ("kind", "software", "tokenizer", "options")
 
@@ -112,6 +113,21 @@ def finish_run(plan: Plan) -> bool:
     if (warning := bad.warning()) is not None:
         warnings.warn(warning, stacklevel=3)
     return True
+
+
+def forget_run(plan: Plan) -> None:
+    """Let a run that failed before its first checkpoint leave nothing that refuses the next.
+
+    A wrong field, or a wrong path, is put right by the same call with another; only where what is
+    done would be lost, another directory has to be chosen. For runs that no other process shares.
+    """
+    for task in range(len(plan.tasks)):
+        if plan.journal(task).exists() and journal_records(plan.journal(task)):
+            return
+    _clean(plan)
+    for split in plan.splits:
+        with suppress(OSError):
+            (plan.folder / split).rmdir()
 
 
 def _clean(plan: Plan) -> None:

@@ -91,15 +91,16 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """Give the options as JSON."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        reading: Reading = values.pop("reading")
-        cut = reading.cut
+        reading, cut = self.reading, self.reading.cut
+        values: dict[str, Any] = {
+            "input_format": reading.format,
+            "field": reading.field,
+            "on_bad": reading.on_bad,
+            "cut": cut,
+        }
         if isinstance(cut, bytes):
             values["cut"] = {"separator": cut.decode("utf-8", "surrogateescape")}
-        else:
-            values["cut"] = cut
-        values["field"], values["on_bad"] = reading.field, reading.on_bad
-        values["input_format"] = reading.format
+        values |= {f.name: getattr(self, f.name) for f in fields(self) if f.name != "reading"}
         if not isinstance(self.special, str):
             values["special"] = sorted(self.special)
         return values
