@@ -38,6 +38,7 @@ from subword.cli.terminal import (
 from subword.corpus import InputFormat, OnBad, Url
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
+from subword.counts_parquet import row_count
 from subword.engines import Engine
 from subword.errors import ArgumentError, BadRecordsWarning
 from subword.mixtures import MergeSummary, merge_tables
@@ -88,7 +89,8 @@ def run(
             raise ArgumentError(
                 "how a corpus is counted was said when the tables were; leave it out"
             )
-        _print(_merged(sources, output, merge, mix, min_count, top), as_json=as_json)
+        merged = _merged(sources, output, merge, mix, min_count, top, as_json=as_json)
+        _print(merged, as_json=as_json)
         return
     paths = files(sources)
     if output is None:
@@ -189,7 +191,14 @@ def total_bytes(paths: list[Path | Url]) -> int | None:
 
 
 def _merged(
-    sources: list[str], output: Path | None, merge: bool, mix: bool, min_count: int, top: int
+    sources: list[str],
+    output: Path | None,
+    merge: bool,
+    mix: bool,
+    min_count: int,
+    top: int,
+    *,
+    as_json: bool,
 ) -> dict[str, Any]:
     if merge and mix:
         raise ArgumentError("both --merge and --mix are given; give one of them")
@@ -203,9 +212,16 @@ def _merged(
     tables = [path for source in sources for path in files([source])]
     if shares is not None and len(tables) != len(shares):
         raise ArgumentError("a glob stands for several tables; with --mix give each its share")
-    return _summary(
-        merge_tables(tables, output, shares=shares, min_count=min_count, n_commonest=top), output
-    )
+    with progress("merging", "rows", sum(map(row_count, tables)), as_json=as_json) as report:
+        summary = merge_tables(
+            tables,
+            output,
+            shares=shares,
+            min_count=min_count,
+            n_commonest=top,
+            progress=report,
+        )
+    return _summary(summary, output)
 
 
 def _share(path: str, equals: str, share: str) -> float:
