@@ -18,8 +18,10 @@ from subword.cli.options import (
     JsonOption,
     MaxMemoryOption,
     MinCountOption,
+    NumShardsOption,
     OnBadOption,
     PatternOption,
+    ShardIndexOption,
     SourcesArgument,
     SpecialTokenOption,
     ThreadsOption,
@@ -59,6 +61,8 @@ def run(
     threads: ThreadsOption = None,
     max_memory: MaxMemoryOption = None,
     engine: EngineOption = "local",
+    num_shards: NumShardsOption = 1,
+    shard_index: ShardIndexOption = 0,
     min_count: MinCountOption = 1,
     merge: Annotated[
         bool, typer.Option("--merge", help="The sources are tables: add them up.")
@@ -92,7 +96,7 @@ def run(
         merged = _merged(sources, output, merge, mix, min_count, top, as_json=as_json)
         _print(merged, as_json=as_json)
         return
-    paths = files(sources)
+    paths = _part(files(sources), num_shards, shard_index)
     if output is None:
         counts = count_files(
             paths,
@@ -130,6 +134,23 @@ def run(
             progress=report,
         )
     _print(_summary(summary, output), as_json=as_json)
+
+
+def _part(paths: list[Path | Url], num_shards: int, shard_index: int) -> list[Path | Url]:
+    """Give consecutive files, so that tables merged in their order are the table of all.
+
+    Raises:
+        ArgumentError: The part has no files.
+    """
+    if shard_index >= num_shards:
+        raise ArgumentError(f"--shard-index is {shard_index}; it is from 0 to {num_shards - 1}")
+    first, end = (len(paths) * at // num_shards for at in (shard_index, shard_index + 1))
+    if first == end:
+        raise ArgumentError(
+            f"part {shard_index} of {num_shards} is empty: there are {len(paths)} files; divide "
+            "them into fewer parts"
+        )
+    return paths[first:end]
 
 
 def count_files(

@@ -23,8 +23,10 @@ __all__ = [
     "LoadPatternOption",
     "MaxMemoryOption",
     "MinCountOption",
+    "NumShardsOption",
     "OnBadOption",
     "PatternOption",
+    "ShardIndexOption",
     "SourcesArgument",
     "SpecialOption",
     "SpecialTokenOption",
@@ -110,6 +112,13 @@ MaxMemoryOption = Annotated[
 ]
 MinCountOption = Annotated[
     int, typer.Option("--min-count", min=1, help="Leave pre-tokens out that occur less often.")
+]
+NumShardsOption = Annotated[
+    int,
+    typer.Option("--num-shards", min=1, help="Divide the work into as many, as Slurm arrays do."),
+]
+ShardIndexOption = Annotated[
+    int, typer.Option("--shard-index", min=0, help="The part to do here, from 0.")
 ]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Threads.", show_default="one a core")

@@ -15,7 +15,9 @@ from subword.cli.options import (
     JsonOption,
     LoadFormatOption,
     LoadPatternOption,
+    NumShardsOption,
     OnBadOption,
+    ShardIndexOption,
     SourcesArgument,
     SpecialOption,
     ThreadsOption,
@@ -78,10 +80,8 @@ def run(
     task_bytes: Annotated[
         int, typer.Option(help="Files are taken together until they have as many bytes.")
     ] = 1 << 28,
-    num_shards: Annotated[
-        int, typer.Option(help="Divide the work into as many parts, as Slurm arrays do.")
-    ] = 1,
-    shard_index: Annotated[int, typer.Option(help="The part to do here, from 0.")] = 0,
+    num_shards: NumShardsOption = 1,
+    shard_index: ShardIndexOption = 0,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
     tokenizer_format: LoadFormatOption = None,
