@@ -47,7 +47,7 @@ chromium: ## install the browser that tests/browser drives
 
 test: $(VENV)/.peers $(VENV)/.browser ## run every test
 	cargo test --quiet --release
-	$(BIN)/python -m pytest -q -n auto --dist loadgroup
+	$(BIN)/python -m pytest -q -n auto
 
 lint: build ## format check, types, stub, import order, clippy
 	cargo fmt --check

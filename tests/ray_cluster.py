@@ -1,6 +1,7 @@
 """A real Ray cluster of two workers on this machine."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,16 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def alone() -> Iterator[None]:
+    """Wait for the clusters of other processes of the tests: Ray finds any on the machine."""
+    fcntl = pytest.importorskip("fcntl")
+    with (Path(tempfile.gettempdir()) / "subword-tests-ray.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster(alone: None) -> Iterator[Any]:
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'subword[ray]'")
     here = Path(__file__).parent
     with pytest.MonkeyPatch.context() as patch:
@@ -25,8 +35,6 @@ def cluster() -> Iterator[Any]:
 
 # Ray leaves sockets and files to the collector.
 QUIET = [
-    # One cluster at a time on a machine, where xdist hands tests to several processes.
-    pytest.mark.xdist_group("ray"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

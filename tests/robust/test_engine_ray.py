@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 import subword
-from ray_cluster import QUIET, cluster  # noqa: F401  # fixture
+from ray_cluster import QUIET, alone, cluster  # noqa: F401  # fixtures
 from subword import PretokenCounts, counts, counts_on_disk
 from subword.engines import ray as engine
 from subword.errors import (
     BadRecordsWarning,
-    EngineError,
     MissingExtraError,
     UnencodableTextError,
 )
@@ -275,20 +274,3 @@ def test_ray_is_an_extra(
     with pytest.raises(MissingExtraError, match=r"subword\[ray\]"):
         subword.tokenize(f"{folder}/*.txt", tok, tmp_path / "out", engine="ray")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_cluster_that_is_not_there(
-    folder: Path, tok: subword.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ray = pytest.importorskip("ray")
-    was_running = ray.is_initialized()
-    if was_running:
-        ray.shutdown()
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with pytest.raises(EngineError, match="no Ray cluster to be reached"):
-        subword.tokenize(f"{folder}/*.txt", tok, tmp_path / "out", engine="ray")
-    with pytest.raises(EngineError, match="no Ray cluster to be reached"):
-        subword.count(f"{folder}/*.txt", engine="ray")
-    with pytest.raises(EngineError, match="no Ray cluster to be reached"):
-        subword.count_to_parquet(f"{folder}/*.txt", tmp_path / "a.parquet", engine="ray")
-    assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import subword
-from ray_cluster import QUIET, cluster  # noqa: F401  # fixture
+from ray_cluster import QUIET, alone, cluster  # noqa: F401  # fixtures
 from subword.formats import save
 
 EOT = "<|endoftext|>"
