@@ -111,3 +111,24 @@ def datasets_map(files: VocabularyFiles, job: FilesJob) -> FilesEncoding:
         return rows.map(encoded, batched=True, remove_columns=["text"])
 
     return FilesEncoding(call, lambda rows: [token_id for ids in rows["ids"] for token_id in ids])
+
+
+def datatrove_files(files: VocabularyFiles, job: FilesJob) -> FilesEncoding:
+    import numpy
+    from datatrove.data import Document
+    from datatrove.pipeline.tokens import DocumentTokenizer
+    from loguru import logger
+
+    logger.disable("datatrove")
+
+    def call() -> Any:
+        step = DocumentTokenizer(job.folder, files.tokenizer_json, shuffle_documents=False)
+        texts = Path(job.documents).read_bytes().decode().split(SEPARATOR)
+        step.run(Document(text=text, id=str(number)) for number, text in enumerate(texts))
+        return step.token_size
+
+    def ids(token_size: int) -> Any:
+        (path,) = Path(job.folder).glob("*.ds")
+        return numpy.fromfile(path, "<u2" if token_size == 2 else "<u4")
+
+    return FilesEncoding(call, ids)

@@ -35,6 +35,7 @@ from benchmarks.file_encoders import (
     FilesEncoding,
     FilesJob,
     datasets_map,
+    datatrove_files,
     gigatoken_files,
     subword_in_memory,
     subword_shards,
@@ -161,6 +162,13 @@ PEERS: dict[str, Peer] = {
         encode_files=datasets_map,
         note="`Dataset.from_generator` of the file's documents, then `map` with HF `tokenizers` "
         "in batches of 1,000; both write Arrow files",
+    ),
+    "datatrove": Peer(
+        "datatrove",
+        {},
+        encode_files=datatrove_files,
+        note="`DocumentTokenizer` with HF `tokenizers`, unshuffled, in one process; writes `.ds` "
+        "files, whose ids are uint16 or uint32 as here",
     ),
     "gigatoken": Peer(
         "gigatoken",

@@ -192,8 +192,8 @@ ROWS = (
         "files",
         ("english", "multilingual"),
         ("gpt2", "o200k"),
-        peers=("subword", "subword-memory", "gigatoken", "datasets"),
-        slow=("datasets",),
+        peers=("subword", "subword-memory", "gigatoken", "datasets", "datatrove"),
+        slow=("datasets", "datatrove"),
         options={"n_threads": 1},
     ),
 )

@@ -14,14 +14,16 @@ special_tokens    reserved strings, and the ids they get
 pretokens         text and pattern to pre-tokens and spans
 reference         slow, readable twins of every kernel: the specification and the oracle
 atomic_write      files that appear whole or not at all
+engines           where counting and tokenizing run: here, or on a Ray cluster
 hub               tokenizers by name: files of two caches, or fetched
 manifest          records of long runs: what is done, and whether the same run goes on
 corpus            files, globs, URLs, columns, streams to documents, in a fixed order
 counts_parquet    count tables as files
 counts_runs       count tables in sorted parts on disk
 pretoken_counts   ``PretokenCounts``
-counts            documents to ``PretokenCounts``
 counted_inputs    inputs that were counted, and whether they still are what they were
+counting          a counter, and what is fed to it
+counts            documents to ``PretokenCounts``
 counts_on_disk    corpora of any size to count tables on disk, resumable
 mixtures          count tables mixed by shares of bytes, and merged on disk
 decoders          how tokens become text again: data
@@ -37,7 +39,6 @@ display           tokens as people see them: terminal and notebook
 stream_decoder    ids that arrive one at a time to text
 tokenizer         ``Tokenizer``: encode, decode, batches, streams, spans
 shards            ids to files that training frameworks read, one module a format
-engines           where counting and tokenizing run: here, or on a Ray cluster
 tokenizing        sources to shards, resumable: ``tokenize``
 training          counts to tokenizers, one module an algorithm
 formats           tokenizer files, one module a format: ``load`` and ``save``

@@ -28,6 +28,7 @@ __all__ = [
     "Words",
     "check_column",
     "class_ranges",
+    "encode_column",
     "json_tables",
     "learn_merges",
     "learn_pieces",
@@ -128,6 +129,25 @@ def check_column(
     first: int = 0,
 ) -> tuple[tuple[bytes, npt.NDArray[np.int64]] | None, int, list[str]]: ...
 
+_Block = tuple[
+    npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint32],
+]
+
+def encode_column(
+    tokenizer: Tokenizer,
+    data: npt.NDArray[np.uint8],
+    bounds: npt.NDArray[np.int64],
+    special: str | Iterable[str],
+    *,
+    separator: int | None = None,
+    narrow: bool = False,
+    n_threads: int | None = None,
+    place: str = "",
+    first: int = 0,
+) -> _Block: ...
+
 @final
 class FileEncoder:
     def __new__(
@@ -137,6 +157,8 @@ class FileEncoder:
         cut: str | bytes,
         special: str | Iterable[str],
         *,
+        field: str | None = None,
+        on_bad: _OnBad | None = None,
         separator: int | None = None,
         narrow: bool = False,
         n_threads: int | None = None,
@@ -144,13 +166,9 @@ class FileEncoder:
         chunk_bytes: int | None = None,
     ) -> FileEncoder: ...
     def __iter__(self) -> FileEncoder: ...
-    def __next__(
-        self,
-    ) -> tuple[
-        npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
-        npt.NDArray[np.uint64],
-        npt.NDArray[np.uint32],
-    ]: ...
+    def __next__(self) -> _Block: ...
+    @property
+    def bad(self) -> tuple[int, list[str]]: ...
     @property
     def stored_bytes(self) -> int: ...
 
@@ -199,18 +217,19 @@ class RunFile:
         first_seen: _U64,
         *,
         factor: int = 1,
-        offset: int = 0,
     ) -> None: ...
     def finish(self) -> None: ...
 
+_Run = tuple[str | PathLike[str], int]
+
 @final
 class RunMerge:
-    def __new__(cls, paths: Sequence[str | PathLike[str]], *, min_count: int = 1) -> RunMerge: ...
+    def __new__(cls, runs: Sequence[_Run], *, min_count: int = 1) -> RunMerge: ...
     def take(self, n_rows: int) -> tuple[bytes, _U64, _U64, _U64]: ...
     @property
     def dropped(self) -> tuple[int, int]: ...
 
-def merge_runs(paths: Sequence[str | PathLike[str]], into: str | PathLike[str]) -> None: ...
+def merge_runs(runs: Sequence[_Run], into: str | PathLike[str]) -> None: ...
 
 @final
 class PretokenTable:
@@ -233,7 +252,7 @@ class PretokenTable:
         batches: Iterable[tuple[npt.NDArray[np.uint8], _U64, _U64, _U64]], min_count: int
     ) -> PretokenTable: ...
     @staticmethod
-    def from_runs(paths: Sequence[str | PathLike[str]], *, min_count: int = 1) -> PretokenTable: ...
+    def from_runs(runs: Sequence[_Run], *, min_count: int = 1) -> PretokenTable: ...
     def scaled(self, factor: int) -> PretokenTable: ...
     def at_least(self, min_count: int) -> PretokenTable: ...
     def added(self, other: PretokenTable, offset: int) -> PretokenTable: ...

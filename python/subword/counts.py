@@ -4,42 +4,32 @@ A table is small, exact and mergeable: a corpus is read once, and every algorith
 size and tie rule trains from its table.
 """
 
-import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
 from subword import _core
-from subword.corpus.documents import check_no_cut, local, read_columns, texts_of
+from subword.corpus.documents import check_no_cut, texts_of
 from subword.corpus.reading import BadRecords, InputFormat, OnBad, Reading
 from subword.corpus.sources import Documents, Url, resolve_sources
+from subword.counted_inputs import stamp
+from subword.counting import Memory, check_not_empty, count_documents, count_files, new_counter
 from subword.counts_runs import compacted
-from subword.errors import ArgumentError, EmptyCorpusError
-from subword.patterns import resolve_pattern
+from subword.engines import Engine, check_engine, check_shared, grouped, ray
+from subword.patterns import Pattern, resolve_pattern
 from subword.pretoken_counts import CountedSource, PretokenCounts
 from subword.special_tokens import check_special_tokens
-from subword.surrogates import Errors, is_replacing, replace_surrogates
-from subword.types import Sources, TextLike, whole_number
+from subword.surrogates import Errors
+from subword.types import Sources, whole_number
 
-__all__ = [
-    "PretokenCounts",
-    "check_not_empty",
-    "count",
-    "count_documents",
-    "count_file",
-    "new_counter",
-    "parse_memory",
-]
+__all__ = ["PretokenCounts", "count"]
 
-Memory = int | str
-"""Bytes, as a number or with a unit: ``"2GiB"``."""
-
-_SMALLEST_MEMORY: Final = 16 << 20
-_UNITS: Final = {"": 1, **{f"{u}B": 1000**n for n, u in enumerate(["", "K", "M", "G", "T"])}}
-_UNITS.update({f"{u}IB": 1024**n for n, u in enumerate(["", "K", "M", "G", "T"]) if n})
+_TASK_BYTES: Final = 1 << 28
+"""Stored bytes at which a task on a cluster has enough files."""
 
 
 def count(
@@ -54,6 +44,7 @@ def count(
     max_memory: Memory | None = None,
     tmp_dir: str | PathLike[str] | None = None,
     n_threads: int | None = None,
+    engine: Engine = "local",
     errors: Errors = "strict",
     progress: Callable[[int], object] | None = None,
 ) -> PretokenCounts:
@@ -83,7 +74,9 @@ def count(
             sorted runs, which are merged in the end. The result itself is not bounded: see
             ``subword.count_to_parquet``.
         tmp_dir: Where runs are written; the system's place for temporary files by default.
-        n_threads: Threads to count with; None for one a core.
+        n_threads: Threads to count with; None for one a core here, and one a task on a cluster.
+        engine: ``"local"``, or ``"ray"`` for tasks on a Ray cluster that has the same files; their
+            tables are added up there, two by two. The result is the same.
         errors: What a ``str`` with a lone surrogate does: ``"strict"`` refuses it,
             ``"replace"`` counts U+FFFD in its place.
         progress: Called about twenty times a second with the bytes done: of files as they are
@@ -95,11 +88,14 @@ def count(
     Raises:
         EmptyCorpusError: The documents hold no text at all.
         ArgumentError: ``n_threads`` below 1, ``max_memory`` below 16 MiB, ``documents`` for sources
-            that are no text files, or an unknown format, policy or ``errors``.
+            that are no text files, an unknown format, policy, engine or ``errors``, or documents
+            that are given themselves for a cluster.
         PatternError: The pattern does not compile, or passed its step limit.
         SourceError: A file that cannot be opened; all are checked before any is read.
         CorpusError: A compressed file that is damaged, a file that shrank, or a bad record.
         TextError: A ``str`` with a lone surrogate.
+        EngineError: There is no Ray cluster, or it lost a task again and again.
+        MissingExtraError: A format, a URL or the engine needs an extra that is not installed.
         OSError: A run cannot be written, for want of space among others.
 
     Examples:
@@ -108,233 +104,119 @@ def count(
         >>> dict(count([{"text": "a cat"}, {"text": "a hat"}])) == dict(count(["a cat", "a hat"]))
         True
     """
+    check_engine(engine)
     special_tokens = check_special_tokens(special_tokens)
-    resolved_pattern = resolve_pattern(pattern)
     if n_threads is not None:
         n_threads = whole_number("n_threads", n_threads)
-    reading = Reading.of(documents, special_tokens, field=field, format=format, on_bad=on_bad)
-    with tempfile.TemporaryDirectory(prefix="subword-", dir=tmp_dir) as folder:
-        spill = None if max_memory is None else Path(folder) / "run"
-        counter = new_counter(resolved_pattern, special_tokens, n_threads, spill, max_memory)
-        resolved = resolve_sources(sources)
-        bad = BadRecords(on_bad)
-        if isinstance(resolved, Documents):
-            check_no_cut(documents)
-            count_documents(counter, texts_of(resolved, reading, bad), errors, progress)
-            names: tuple[CountedSource, ...] = ()
-        else:
-            _count_files(counter, resolved.paths, reading, bad, progress)
-            names = tuple(CountedSource(str(path)) for path in resolved.paths)
-        check_not_empty(counter.n_bytes, counter.n_documents)
+    job = _Job(
+        resolve_pattern(pattern),
+        special_tokens,
+        Reading.of(documents, special_tokens, field=field, format=format, on_bad=on_bad),
+        max_memory,
+        tmp_dir,
+        n_threads,
+    )
+    new_counter(job.pattern, special_tokens, n_threads, None, max_memory)
+    resolved = resolve_sources(sources)
+    if isinstance(resolved, Documents):
+        check_shared(is_shared=engine != "local")
+        check_no_cut(documents)
+
+        def feed(counter: _core.PretokenCounter, bad: BadRecords) -> None:
+            count_documents(counter, texts_of(resolved, job.reading, bad), errors, progress)
+
+        counts, bad = _counted(job, feed, ())
+    elif engine == "ray":
+        counts, bad = _counted_on_ray(job, resolved.paths, progress)
+    else:
+        counts, bad = _counted_files(job, resolved.paths, progress)
+    check_not_empty(counts.n_bytes, counts.n_documents)
+    if (warning := bad.warning()) is not None:
+        warnings.warn(warning, stacklevel=2)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """How is to be counted."""
+
+    pattern: Pattern
+    special_tokens: tuple[str, ...]
+    reading: Reading
+    max_memory: Memory | None
+    tmp_dir: str | PathLike[str] | None
+    n_threads: int | None
+
+
+_Counted = tuple[PretokenCounts, BadRecords]
+
+
+def _counted(
+    job: _Job,
+    feed: Callable[[_core.PretokenCounter, BadRecords], object],
+    sources: tuple[CountedSource, ...],
+) -> _Counted:
+    """Give the table of what ``feed`` gives to a counter."""
+    bad = BadRecords(job.reading.on_bad)
+    with tempfile.TemporaryDirectory(prefix="subword-", dir=job.tmp_dir) as folder:
+        spill = None if job.max_memory is None else Path(folder) / "run"
+        counter = new_counter(job.pattern, job.special_tokens, job.n_threads, spill, job.max_memory)
+        feed(counter, bad)
         if spill is None:
             table = counter.finish()
         else:
-            runs = compacted(counter.take_runs(), Path(folder))
-            table = _core.PretokenTable.from_runs(runs)
-    if (warning := bad.warning()) is not None:
-        warnings.warn(warning, stacklevel=2)
-    return PretokenCounts(
+            runs = [(path, 0) for path in counter.take_runs()]
+            table = _core.PretokenTable.from_runs(compacted(runs, Path(folder)))
+    counts = PretokenCounts(
         table,
-        pattern=resolved_pattern,
-        special_tokens=special_tokens,
+        pattern=job.pattern,
+        special_tokens=job.special_tokens,
         n_bytes=counter.n_bytes,
         n_documents=counter.n_documents,
-        sources=names,
+        sources=sources,
     )
+    return counts, bad
 
 
-def parse_memory(memory: Memory, name: str = "max_memory") -> int:
-    """Give bytes for a number, or a text with a unit.
-
-    Raises:
-        ArgumentError: It is neither.
-
-    Examples:
-        >>> parse_memory("2GiB"), parse_memory("1.5 MB"), parse_memory(4096)
-        (2147483648, 1500000, 4096)
-    """
-    if isinstance(memory, int) and not isinstance(memory, bool) and memory >= 0:
-        return memory
-    found = (
-        re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", memory)
-        if isinstance(memory, str)
-        else None
-    )
-    if found is None or found[2].upper() not in _UNITS:
-        raise ArgumentError(
-            f"{name} is {memory!r:.40}; expected bytes, or a number with a unit such as '512MiB' "
-            "or '2GB'"
-        )
-    return int(float(found[1]) * _UNITS[found[2].upper()])
-
-
-def new_counter(
-    pattern: Sequence[str],
-    special_tokens: Sequence[str],
-    n_threads: int | None,
-    spill: Path | None = None,
-    max_memory: Memory | None = None,
-    position: int = 0,
-) -> _core.PretokenCounter:
-    """Make a counter.
-
-    Args:
-        pattern: The resolved pattern.
-        special_tokens: The checked special tokens.
-        n_threads: Threads.
-        spill: The front of the paths of runs; None keeps everything in memory.
-        max_memory: What tables and buffers may take.
-        position: Where the corpus position begins.
-
-    Raises:
-        ArgumentError: Fewer threads than 1, or less memory than 16 MiB.
-        PatternError: The pattern does not compile.
-    """
-    if n_threads is not None and n_threads < 1:
-        raise ArgumentError(f"n_threads is {n_threads}; give at least 1, or None for one a core")
-    table_bytes, piece_bytes = 2**62, 1 << 20
-    if max_memory is not None:
-        n_bytes = parse_memory(max_memory)
-        if n_bytes < _SMALLEST_MEMORY:
-            raise ArgumentError(
-                f"max_memory is {max_memory!r}; counting needs {_SMALLEST_MEMORY >> 20} MiB"
-            )
-        # Four pieces a thread are read at once, kept until the next are there, and cut.
-        n_pieces = 12 * _core.thread_count(n_threads)
-        piece_bytes = min(max(n_bytes // (4 * n_pieces), 1 << 16), 1 << 20)
-        table_bytes = max(n_bytes - n_pieces * piece_bytes, n_bytes // 2)
-    return _core.PretokenCounter(
-        list(pattern),
-        list(special_tokens),
-        n_threads=n_threads,
-        piece_bytes=piece_bytes,
-        spill=None if spill is None else (spill, table_bytes),
-        position=position,
-    )
-
-
-def count_file(
-    counter: _core.PretokenCounter,
-    path: Path | Url,
-    reading: Reading,
-    bad: BadRecords,
-    progress: Callable[[int], object] | None = None,
-    observe: Callable[[bytes], object] | None = None,
-) -> None:
-    """Count the documents of one file.
-
-    Args:
-        counter: What counts.
-        path: The file.
-        reading: How it is read.
-        bad: What is noted of bad records.
-        progress: Called with the bytes of the file that are done.
-        observe: Called with each block of a URL that is read from front to end.
-
-    Raises:
-        SubwordError: As ``count``.
-    """
-    kind = reading.format_of(path)
-    if kind not in ("text", "jsonl"):
-        for column in read_columns(path, reading, bad, progress or _nothing):
-            counter.add_column(column.data, column.bounds)
-        return
-    with local(path, observe) as (place, check):
-        field = reading.field if kind == "jsonl" else None
-        try:
-            counter.add_files(
-                [place], reading.cut, field=field, on_bad=reading.on_bad, progress=progress
-            )
-            check()
-        finally:
-            n_records, places = counter.take_bad()
-            bad.add(n_records, (name.replace(str(place), str(path)) for name in places))
-
-
-def count_documents(
-    counter: _core.PretokenCounter,
-    texts: Iterable[TextLike],
-    errors: Errors = "strict",
-    progress: Callable[[int], object] | None = None,
-) -> None:
-    """Count documents that are given as such.
-
-    Raises:
-        SubwordError: As ``count``.
-    """
-    is_replaced = is_replacing(errors)
-    for batch in _batches(texts):
-        done = counter.n_bytes
-        checked = [replace_surrogates(text) if is_replaced else text for text in batch]
-        counter.add(checked, progress=_behind(done, progress))
-
-
-def check_not_empty(n_bytes: int, n_documents: int) -> None:
-    """Refuse a corpus without text.
-
-    Raises:
-        EmptyCorpusError: There are no bytes.
-    """
-    if n_bytes == 0:
-        raise EmptyCorpusError(
-            f"the sources hold no text ({n_documents} documents, all empty); there is "
-            "nothing to count"
-        )
-
-
-def _count_files(
-    counter: _core.PretokenCounter,
+def _counted_files(
+    job: _Job,
     paths: Sequence[Path | Url],
-    reading: Reading,
-    bad: BadRecords,
-    progress: Callable[[int], object] | None,
-) -> None:
-    """Count files; those that can be read by one call share its chunks."""
-    kinds = {reading.format_of(path) for path in paths}
-    is_local = not any(isinstance(path, Url) for path in paths)
-    if is_local and (kinds == {"text"} or kinds == {"jsonl"}):
-        field = reading.field if kinds == {"jsonl"} else None
-        try:
-            counter.add_files(
-                list(paths), reading.cut, field=field, on_bad=reading.on_bad, progress=progress
-            )
-        finally:
-            bad.add(*counter.take_bad())
-        return
-    done = 0
+    progress: Callable[[int], object] | None = None,
+) -> _Counted:
+    def feed(counter: _core.PretokenCounter, bad: BadRecords) -> None:
+        count_files(counter, paths, job.reading, bad, progress)
+
+    return _counted(job, feed, tuple(CountedSource(str(path)) for path in paths))
+
+
+def _counted_on_ray(
+    job: _Job, paths: Sequence[Path | Url], progress: Callable[[int], object] | None
+) -> _Counted:
+    """Count consecutive files by tasks, and add their tables by a tree of further ones."""
     for path in paths:
-        last = 0
+        job.reading.format_of(path)
+    job = replace(job, n_threads=job.n_threads or 1)
+    sizes = [stamp(path).size for path in paths]
+    groups = grouped(sizes, _TASK_BYTES)
+    n_done = 0
 
-        def report(n_bytes: int) -> None:
-            nonlocal last
-            last = n_bytes
-            if progress is not None:
-                progress(done + n_bytes)  # noqa: B023
+    def done(group: tuple[int, int]) -> None:
+        nonlocal n_done
+        n_done += sum(size or 0 for size in sizes[slice(*group)])
+        if progress is not None:
+            progress(n_done)
 
-        count_file(counter, path, reading, bad, report)
-        done += last
-
-
-_BATCH_CHARACTERS: Final = 1 << 23
-
-
-def _batches(documents: Iterable[TextLike]) -> Iterator[list[TextLike]]:
-    """Group documents so that a call into the compiled module is worth its while."""
-    batch: list[TextLike] = []
-    size = 0
-    for document in documents:
-        batch.append(document)
-        size += len(document) + 1
-        if size >= _BATCH_CHARACTERS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    return ray.summed(
+        _group_counted, _added, (job, paths), groups, n_threads=job.n_threads or 1, done=done
+    )
 
 
-def _behind(done: int, progress: Callable[[int], object] | None) -> Callable[[int], object] | None:
-    return None if progress is None else lambda n_bytes: progress(done + n_bytes)
+def _group_counted(shared: tuple[_Job, Sequence[Path | Url]], group: tuple[int, int]) -> _Counted:
+    job, paths = shared
+    return _counted_files(job, paths[slice(*group)])
 
 
-def _nothing(*_arguments: object) -> None:
-    """Do nothing."""
+def _added(left: _Counted, right: _Counted) -> _Counted:
+    bad = BadRecords(left[1].on_bad, left[1].n_records, list(left[1].places))
+    bad.add(right[1].n_records, right[1].places)
+    return left[0] + right[0], bad

@@ -1,8 +1,11 @@
 """Corpora of any size to a count table on disk, and never from the beginning again.
 
 What is counted is written in sorted runs beside the output. A journal there says which inputs are
-finished, and what they were: a run that was killed goes on behind the last of them, and its table
-has the same bytes. Runs and journal go when the table is whole.
+finished, and what they were: a run that was killed goes on with the others, and its table has the
+same bytes. Runs and journal go when the table is whole.
+
+Inputs are taken together in their order to tasks; each is one step of the journal, whoever does it
+and in whatever order they end. Positions in a run are of its task, and are moved when it is merged.
 """
 
 import shutil
@@ -10,10 +13,13 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 from subword import _core
 from subword.atomic_write import check_target
@@ -21,24 +27,29 @@ from subword.corpus.documents import check_no_cut, texts_of
 from subword.corpus.reading import BadRecords, InputFormat, OnBad, Reading
 from subword.corpus.sources import STDIN, Documents, Url, resolve_sources
 from subword.counted_inputs import CountedInput, digest, is_unchanged, stamp
-from subword.counts import (
+from subword.counting import (
     Memory,
+    Progress,
     check_not_empty,
+    checked_min_count,
     count_documents,
     count_file,
     new_counter,
     parse_memory,
 )
-from subword.counts_runs import compacted, write_runs
-from subword.errors import ArgumentError, CorpusError, ResumeError
+from subword.counts_runs import Run, compacted, write_runs
+from subword.engines import Engine, check_engine, check_shared, grouped, local, ray
+from subword.errors import CorpusError, ResumeError
 from subword.manifest import Journal
 from subword.patterns import resolve_pattern
 from subword.special_tokens import check_special_tokens
 from subword.types import Sources, require_extra
 
-__all__ = ["CountSummary", "checked_min_count", "count_to_parquet"]
+__all__ = ["CountSummary", "count_to_parquet"]
 
 _CHECKPOINT_BYTES: Final = 128 << 20
+_TREE: Final = 16
+"""Runs that one task on a cluster merges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +99,7 @@ def count_to_parquet(
     max_memory: Memory | None = None,
     checkpoint_bytes: Memory = _CHECKPOINT_BYTES,
     n_threads: int | None = None,
+    engine: Engine = "local",
     n_commonest: int = 0,
     progress: Callable[[int], object] | None = None,
 ) -> CountSummary:
@@ -95,8 +107,8 @@ def count_to_parquet(
 
     The file has the same bytes for any memory and number of threads, and whether or not the run
     was killed on the way. Its folder holds ``NAME.parts`` until the file is whole: sorted runs and
-    the journal of finished inputs. The same call goes on behind the inputs that are finished;
-    another one is refused, as is an input that has changed.
+    the journal of finished inputs. The same call goes on with the inputs that are not finished, on
+    whichever engine; another one is refused, as is an input that has changed.
 
     Args:
         sources: As in ``subword.count``. Only files are resumed, and not standard input.
@@ -110,9 +122,11 @@ def count_to_parquet(
         min_count: Pre-tokens that occur less often in the whole corpus are left out.
         max_memory: The most memory that tables and buffers take while counting, as in
             ``subword.count``.
-        checkpoint_bytes: Inputs are finished, so that they need not be counted again, whenever so
-            many bytes of documents were counted since the last time; never within a file.
-        n_threads: Threads to count with; None for one a core.
+        checkpoint_bytes: Inputs are counted together until they have so many bytes, as they are
+            stored, and then need not be counted again; never within a file.
+        n_threads: Threads to count with; None for one a core here, and one a task on a cluster.
+        engine: ``"local"``, or ``"ray"`` for tasks on a Ray cluster that has the same files, the
+            folder of the table among them; runs are merged there too, by a tree.
         n_commonest: How many of the commonest pre-tokens the summary has.
         progress: Called about twenty times a second with the bytes of the files that are done, as
             they are stored.
@@ -123,11 +137,13 @@ def count_to_parquet(
     Raises:
         CorpusError: An input changed while it was counted, besides what ``subword.count`` says.
         ResumeError: The folder of parts holds another run, or a finished input has changed.
-        MissingExtraError: pyarrow is not installed.
+        EngineError: There is no Ray cluster, or it lost a task again and again.
+        MissingExtraError: pyarrow is not installed, or what the engine needs.
         OSError: The table or a run cannot be written, for want of space among others. What is
             finished stays, and the same call goes on.
         SubwordError: As ``subword.count``.
     """
+    check_engine(engine)
     require_extra("pyarrow", "parquet")
     target = check_target(path)
     job = _Job(
@@ -145,11 +161,18 @@ def count_to_parquet(
     new_counter(job.pattern, job.special_tokens, n_threads, None, max_memory)
     resolved = resolve_sources(sources)
     if isinstance(resolved, Documents):
+        check_shared(is_shared=engine != "local")
         check_no_cut(documents)
         return _count_texts(job, resolved, target)
     for source in resolved.paths:
         job.reading.format_of(source)
-    return _count_inputs(job, resolved.paths, target)
+    if engine == "local":
+        return _count_inputs(job, resolved.paths, target, local.run)
+    # Before anything is made: there may be no cluster.
+    ray.connected()
+    job = replace(job, n_threads=job.n_threads or 1)
+    do = partial(ray.run, n_threads=job.n_threads or 1)
+    return _count_inputs(job, resolved.paths, target, do, _TREE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +189,8 @@ class _Job:
     n_commonest: int
     progress: Callable[[int], object] | None
 
-    def counter(self, stem: Path, position: int = 0) -> _core.PretokenCounter:
-        return new_counter(
-            self.pattern, self.special_tokens, self.n_threads, stem, self.max_memory, position
-        )
+    def counter(self, stem: Path) -> _core.PretokenCounter:
+        return new_counter(self.pattern, self.special_tokens, self.n_threads, stem, self.max_memory)
 
     def run(self, paths: Sequence[Path | Url]) -> dict[str, Any]:
         """Give all that the table depends on, save what the inputs hold."""
@@ -177,7 +198,7 @@ class _Job:
         cut = reading.cut if isinstance(reading.cut, str) else f"separator {reading.cut.hex()}"
         return {
             "kind": "subword count",
-            "version": 1,
+            "version": 2,
             "pattern": list(self.pattern),
             "special_tokens": list(self.special_tokens),
             "documents": cut,
@@ -197,30 +218,55 @@ def _count_texts(job: _Job, documents: Documents, target: Path) -> CountSummary:
         count_documents(counter, texts_of(documents, job.reading, bad), progress=job.progress)
         check_not_empty(counter.n_bytes, counter.n_documents)
         totals = CountedInput.total_of(counter.n_bytes, counter.n_documents, bad)
-        return _written(job, counter.take_runs(), Path(folder), target, [], totals, 0)
+        runs = compacted([(path, 0) for path in counter.take_runs()], Path(folder))
+        return _written(job, runs, target, [], totals, 0)
 
 
-def _count_inputs(job: _Job, paths: Sequence[Path | Url], target: Path) -> CountSummary:
+def _count_inputs(
+    job: _Job,
+    paths: Sequence[Path | Url],
+    target: Path,
+    do: Callable[..., Iterator[Any]],
+    fan_in: int | None = None,
+) -> CountSummary:
     parts = target.with_name(f"{target.name}.parts")
     parts.mkdir(exist_ok=True)
     with Journal(parts / "journal.jsonl", job.run(paths)) as journal:
-        finished = [CountedInput(**value) for it in journal.records for value in it["inputs"]]
-        for path, counted in zip(paths, finished, strict=False):
-            if not is_unchanged(path, counted):
+        finished = _finished(journal)
+        for at, counted in finished.items():
+            if not is_unchanged(paths[at], counted):
                 raise ResumeError(
-                    f"{path} has changed since it was counted; delete {parts} to begin anew"
+                    f"{paths[at]} has changed since it was counted; delete {parts} to begin anew"
                 )
+        n_resumed = len(finished)
         with _kept(parts, journal):
-            _count_rest(job, paths, parts, journal, finished)
-            n_resumed = len(finished)
-            finished = [CountedInput(**value) for it in journal.records for value in it["inputs"]]
-            totals = CountedInput.sum_of(finished)
+            _count_rest(job, paths, parts, journal, do)
+            inputs = [counted for _, counted in sorted(_finished(journal).items())]
+            totals = CountedInput.sum_of(inputs)
             check_not_empty(totals.n_bytes, totals.n_documents)
-            runs = [parts / name for record in journal.records for name in record["runs"]]
-            summary = _written(job, runs, parts, target, finished, totals, n_resumed)
+            runs = compacted(_runs(parts, journal), parts, do, fan_in)
+            summary = _written(job, runs, target, inputs, totals, n_resumed)
     # The journal goes last but one: what is left without it is known to be of no use.
     shutil.rmtree(parts)
     return summary
+
+
+def _finished(journal: Journal) -> dict[int, CountedInput]:
+    """Give the inputs that are finished, by their number."""
+    return {
+        at: CountedInput(**value)
+        for record in journal.records
+        for at, value in enumerate(record["inputs"], start=record["first"])
+    }
+
+
+def _runs(parts: Path, journal: Journal) -> list[Run]:
+    """Give all runs, each with the bytes of the corpus before its task."""
+    runs, position = [], 0
+    for record in sorted(journal.records, key=lambda record: int(record["first"])):
+        runs += [(parts / name, position) for name in record["runs"]]
+        position += sum(counted["n_bytes"] for counted in record["inputs"])
+    return runs
 
 
 @contextmanager
@@ -248,39 +294,53 @@ def _count_rest(
     paths: Sequence[Path | Url],
     parts: Path,
     journal: Journal,
-    finished: list[CountedInput],
+    do: Callable[..., Iterator[Any]],
 ) -> None:
     """Count the inputs that are not finished, and finish them some at a time."""
-    position = sum(counted.n_bytes for counted in finished)
-    done = sum(counted.size or 0 for counted in finished)
-    counter = job.counter(parts / f"run-{len(journal.records):06}", position)
-    waiting: list[CountedInput] = []
-    rest = list(paths[len(finished) :])
-    for at, path in enumerate(rest):
-        counted = _count_input(job, counter, path, done)
-        done += counted.size or 0
-        waiting.append(counted)
-        n_waiting = counter.n_bytes - position
-        if n_waiting >= job.checkpoint_bytes or at == len(rest) - 1:
-            runs = [run.name for run in counter.take_runs()]
-            journal.append({"inputs": [it.as_json() for it in waiting], "runs": runs})
-            position, waiting = counter.n_bytes, []
+    finished = _finished(journal)
+    sizes = [stamp(path).size for path in paths]
+    tasks = []
+    for is_done, stretch in groupby(range(len(paths)), finished.__contains__):
+        if not is_done:
+            numbers = list(stretch)
+            groups = grouped([sizes[at] for at in numbers], job.checkpoint_bytes)
+            tasks += [(numbers[first], numbers[end - 1] + 1) for first, end in groups]
+    progress = Progress(job.progress, sum(sizes[at] or 0 for at in finished))
+    # A function of the caller does not go to other machines; here it is told of every block.
+    is_here = do is local.run
+    shared = (replace(job, progress=progress if is_here else None), paths, parts)
+    for task, record in do(_count_task, shared, tasks):
+        journal.append(record)
+        if not is_here:
+            progress.finish(sum(size or 0 for size in sizes[slice(*task)]))
 
 
-def _count_input(
-    job: _Job, counter: _core.PretokenCounter, path: Path | Url, done: int
-) -> CountedInput:
+def _count_task(
+    shared: tuple[_Job, Sequence[Path | Url], Path], task: tuple[int, int]
+) -> dict[str, Any]:
+    """Count consecutive inputs; gives what the journal is to say of them."""
+    job, paths, parts = shared
+    first, end = task
+    # A task that is begun again finds nothing of the first time in its way.
+    counter = job.counter(parts / f"run-{first:06}-{uuid4().hex}")
+    inputs = []
+    for path in paths[first:end]:
+        counted = _count_input(job, counter, path)
+        inputs.append(counted.as_json())
+        if isinstance(job.progress, Progress):
+            job.progress.finish(counted.size or 0)
+    runs = [run.name for run in counter.take_runs()]
+    return {"first": first, "inputs": inputs, "runs": runs}
+
+
+def _count_input(job: _Job, counter: _core.PretokenCounter, path: Path | Url) -> CountedInput:
     """Count one input, and say what it was."""
     bad = BadRecords(job.reading.on_bad)
     n_bytes, n_documents = counter.n_bytes, counter.n_documents
     before = stamp(path)
 
-    def report(n_done: int) -> None:
-        if job.progress is not None:
-            job.progress(done + n_done)
-
     with digest(path) as sha256:
-        count_file(counter, path, job.reading, bad, report, sha256.update)
+        count_file(counter, path, job.reading, bad, job.progress, sha256.update)
         hexadecimal = sha256.finish()
     after = stamp(path)
     if path != STDIN and (before.size, before.changed) != (after.size, after.changed):
@@ -301,8 +361,7 @@ def _count_input(
 
 def _written(
     job: _Job,
-    runs: list[Path],
-    folder: Path,
+    runs: list[Run],
     target: Path,
     inputs: Sequence[CountedInput],
     totals: CountedInput,
@@ -315,7 +374,7 @@ def _written(
         "n_documents": totals.n_documents,
         "sources": [counted.as_source() for counted in inputs],
     }
-    rows = write_runs(compacted(runs, folder), target, about, job.min_count, job.n_commonest)
+    rows = write_runs(runs, target, about, job.min_count, job.n_commonest)
     bad = BadRecords(job.reading.on_bad, totals.n_bad, list(totals.bad_places))
     if (warning := bad.warning()) is not None:
         warnings.warn(warning, stacklevel=4)
@@ -333,14 +392,3 @@ def _written(
         special_tokens=job.special_tokens,
         commonest=rows.commonest,
     )
-
-
-def checked_min_count(min_count: int) -> int:
-    """Refuse what is no count.
-
-    Raises:
-        ArgumentError: It is no integer from 1 on.
-    """
-    if not isinstance(min_count, int) or isinstance(min_count, bool) or not 0 < min_count < 2**64:
-        raise ArgumentError(f"min_count is {min_count!r:.40}; expected 1 or more")
-    return min_count

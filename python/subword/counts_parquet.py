@@ -7,6 +7,7 @@ n_documents.
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
@@ -28,6 +29,7 @@ __all__ = [
     "is_count_table",
     "open_counts",
     "read_counts",
+    "row_count",
     "write_batches",
     "write_counts",
 ]
@@ -201,6 +203,22 @@ def open_counts(
             if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno):
                 raise
             raise CountsError(f"{path}: {_one_line(error)}; {_EXPECTED}") from error
+
+
+def row_count(path: str | PathLike[str]) -> int:
+    """Give the rows of a table, by its metadata.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        CountsError: The file is damaged.
+        SourceError: It cannot be opened.
+    """
+    arrow = require_extra("pyarrow", "parquet")
+    parquet = require_extra("pyarrow.parquet", "parquet")
+    try:
+        return int(parquet.read_metadata(os.fspath(path)).num_rows)
+    except arrow.ArrowException as error:
+        raise CountsError(f"{path}: {_one_line(error)}; {_EXPECTED}") from error
 
 
 def is_count_table(path: Path) -> bool:

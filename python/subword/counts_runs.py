@@ -1,17 +1,22 @@
 """Sorted runs: a count table in parts on disk, and the table that they add up to."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 import numpy as np
 
 from subword import _core
 from subword.counts_parquet import BATCH_ROWS, Batch, write_batches
+from subword.engines import local
 
-__all__ = ["Rows", "compacted", "write_runs"]
+__all__ = ["Rows", "Run", "compacted", "write_runs"]
+
+Run = tuple[Path, int]
+"""A run, and where the part of the corpus begins that its positions are of."""
 
 _FAN_IN: Final = 64
 """Runs that are merged at once: each is an open file and two buffers of 64 KiB."""
@@ -28,26 +33,48 @@ class Rows:
     commonest: tuple[tuple[bytes, int], ...] = ()
 
 
-def compacted(runs: list[Path], folder: Path) -> list[Path]:
-    """Give so few runs that all can be open at once, merging some if need be.
+def compacted(
+    runs: Sequence[Run],
+    folder: Path,
+    do: Callable[..., Iterable[object]] = local.run,
+    fan_in: int | None = None,
+) -> list[Run]:
+    """Give so few runs that all can be open at once, merging neighbours if need be.
 
     Runs that were merged stay; what is made lies in ``folder``, under names of its own.
+
+    Args:
+        runs: The runs.
+        folder: Where merged ones go; tasks of the engine reach it too.
+        do: ``run`` of an engine.
+        fan_in: How many are merged at once, at least 2.
 
     Raises:
         CountsError: A run is damaged.
         OSError: No space, or no reading.
     """
-    n_made = 0
-    while len(runs) > _FAN_IN:
-        into = folder / f"merged-{n_made:06}.run"
-        n_made += 1
-        _core.merge_runs(runs[:_FAN_IN], into)
-        runs = [*runs[_FAN_IN:], into]
+    fan_in = fan_in or _FAN_IN
+    level, runs = 0, list(runs)
+    while len(runs) > fan_in:
+        groups = [runs[at : at + fan_in] for at in range(0, len(runs), fan_in)]
+        merged = [folder / f"merged-{level}-{number:06}.run" for number in range(len(groups))]
+        for _ in do(_merge, None, list(zip(groups, merged, strict=True))):
+            pass
+        runs = [(path, 0) for path in merged]
+        level += 1
     return runs
 
 
+def _merge(_: None, task: tuple[list[Run], Path]) -> None:
+    """Merge runs; a task that is begun again finds nothing of the first time in its way."""
+    runs, into = task
+    unfinished = into.with_name(f"{into.stem}-{uuid4().hex}.run")
+    _core.merge_runs(runs, unfinished)
+    unfinished.replace(into)
+
+
 def write_runs(
-    runs: list[Path], path: Path, about: dict[str, Any], min_count: int, n_commonest: int
+    runs: Sequence[Run], path: Path, about: dict[str, Any], min_count: int, n_commonest: int
 ) -> Rows:
     """Merge runs into a table on disk.
 
@@ -62,7 +89,7 @@ def write_runs(
         CountsError: A run is damaged.
         OSError: The table cannot be written.
     """
-    merge = _core.RunMerge(runs, min_count=min_count)
+    merge = _core.RunMerge(list(runs), min_count=min_count)
     rows = Rows()
     write_batches(path, _watched(merge, rows, n_commonest), about)
     rows.n_dropped, rows.n_dropped_occurrences = merge.dropped

@@ -7,6 +7,7 @@ finished step, on the disk before the next begins. A line that a kill cut short 
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _BLOCK: Final = 1 << 20
+_POLL_SECONDS: Final = 0.05
 
 
 def canonical_json(value: object) -> bytes:
@@ -132,12 +134,15 @@ class Journal:
         records: The finished steps, those of earlier processes first.
     """
 
-    def __init__(self, path: str | PathLike[str], run: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: str | PathLike[str], run: Mapping[str, Any], *, wait_seconds: float = 0
+    ) -> None:
         """Open the journal of a run, or begin it.
 
         Args:
             path: The file; its folder exists.
             run: What the run is: everything that its output depends on, as JSON.
+            wait_seconds: How long to wait for another process that has it open.
 
         Raises:
             ResumeError: The file holds another run, is damaged, or is in use.
@@ -147,7 +152,7 @@ class Journal:
         self.records: list[dict[str, Any]] = []
         self._file: BinaryIO = self._path.open("a+b", buffering=0)
         try:
-            self._lock()
+            self._lock(time.monotonic() + wait_seconds)
             self._open(json.loads(canonical_json(run)))
         except BaseException:
             self._file.close()
@@ -201,21 +206,26 @@ class Journal:
             self._file.truncate(end)
             raise
 
-    def _lock(self) -> None:
+    def _lock(self, deadline: float) -> None:
         try:
             import fcntl  # Windows has none
         except ImportError:
             return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ResumeError(
-                f"{self._path} is in use by another process that does the same work; wait for it "
-                "or end it"
-            ) from error
-        except OSError:
-            # A file system without locks: two processes would do the same work twice, no harm else.
-            return
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                if time.monotonic() >= deadline:
+                    raise ResumeError(
+                        f"{self._path} is in use by another process that does the same work; wait "
+                        "for it or end it"
+                    ) from error
+                time.sleep(_POLL_SECONDS)
+            except OSError:
+                # A file system without locks: two processes do the same work twice, no harm else.
+                return
+            else:
+                return
 
 
 def _whole_lines(path: Path, file: BinaryIO) -> tuple[list[dict[str, Any]], int]:

@@ -12,7 +12,7 @@ table, and training from one table alone is as it was; only the shares are met i
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,9 +25,9 @@ from typing import Any, Final
 
 from subword import _core
 from subword.atomic_write import check_target
-from subword.counts_on_disk import checked_min_count
+from subword.counting import checked_min_count
 from subword.counts_parquet import open_counts
-from subword.counts_runs import Rows, compacted, write_runs
+from subword.counts_runs import Rows, Run, compacted, write_runs
 from subword.errors import ArgumentError, CountOverflowError, CountsError
 from subword.pretoken_counts import PretokenCounts
 
@@ -150,6 +150,7 @@ def merge_tables(
     shares: Sequence[float] | None = None,
     min_count: int = 1,
     n_commonest: int = 0,
+    progress: Callable[[int], object] | None = None,
 ) -> MergeSummary:
     """Add tables on disk up, or mix them, without any in memory.
 
@@ -161,6 +162,7 @@ def merge_tables(
         shares: The share of bytes of each table, as in ``mix``; None adds the tables as they are.
         min_count: Pre-tokens that occur less often in the sum are left out.
         n_commonest: How many of the commonest pre-tokens the summary has.
+        progress: Called with the rows of the tables that are read.
 
     Raises:
         ArgumentError: As ``mix``; or no tables.
@@ -185,11 +187,15 @@ def merge_tables(
         if shares is not None:
             sizes = {str(at): (it["n_bytes"], shares[at]) for at, it in enumerate(abouts)}
             whole = list(factors(sizes).values())
-        runs, position = [], 0
+        runs: list[Run] = []
+        position, n_rows = 0, 0
         for at, (table, about, factor) in enumerate(zip(tables, abouts, whole, strict=True)):
             _check_same_way(tables[0], abouts[0], table, about)
-            runs.append(folder / f"table-{at:06}.run")
-            _write_run(table, runs[-1], factor, position)
+            runs.append((folder / f"table-{at:06}.run", position))
+            for n_more in _written_rows(table, runs[-1][0], factor):
+                n_rows += n_more
+                if progress is not None:
+                    progress(n_rows)
             position += about["n_bytes"] * factor
             if position > _U64_MAX:
                 raise CountOverflowError(f"the corpora have {position} bytes, past 2^64-1")
@@ -232,14 +238,16 @@ def _about(table: str | PathLike[str]) -> dict[str, Any]:
         return about
 
 
-def _write_run(table: str | PathLike[str], into: Path, factor: int, offset: int) -> None:
+def _written_rows(table: str | PathLike[str], into: Path, factor: int) -> Iterator[int]:
+    """Write a table as a run; gives the rows that were written, some at a time."""
     run = _core.RunFile(into)
     with open_counts(table) as (batches, _):
         for data, ends, counts, first_seen in batches:
             try:
-                run.append(data, ends, counts, first_seen, factor=factor, offset=offset)
+                run.append(data, ends, counts, first_seen, factor=factor)
             except CountsError as error:
                 raise CountsError(f"{table}: {error}; load and save it to sort it") from error
+            yield len(ends)
     run.finish()
 
 

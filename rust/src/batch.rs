@@ -15,18 +15,19 @@ pub type Batch = (Vec<u32>, Vec<i64>);
 ///
 /// # Errors
 ///
-/// As `Worker::encode`, with the number of the text.
+/// As `Worker::encode`, with the `name` of the text, which it is given the number of.
 pub fn encode_batch(
     kernel: &Tokenizer,
     texts: &[&[u8]],
     policy: &Policy,
     wanted: Option<usize>,
+    name: &(impl Fn(usize) -> String + Sync),
     control: &Control,
 ) -> Result<Batch> {
     let n_threads = n_threads(wanted)?;
     if matches!(policy, Policy::Forbid) {
         for (index, text) in texts.iter().enumerate() {
-            kernel.recognized(text, policy).map_err(|error| in_text(index, &error))?;
+            kernel.recognized(text, policy).map_err(|error| in_text(name(index), &error))?;
         }
     }
     let pieces = pieces_of(kernel, texts, n_threads > 1);
@@ -46,7 +47,7 @@ pub fn encode_batch(
             worker.encode(piece, policy, &mut ids, control).map_err(|error| {
                 let whole = texts.get(*text).copied().unwrap_or_default();
                 let error = locate(error, piece.as_ptr().addr() - whole.as_ptr().addr());
-                in_text(*text, &error)
+                in_text(name(*text), &error)
             })?;
             ends.push(ids.len());
         }
@@ -58,9 +59,9 @@ pub fn encode_batch(
     join(&pieces, &groups, done, texts.len())
 }
 
-/// The error with the number of its text.
-fn in_text(index: usize, error: &Error) -> Error {
-    Error::new(error.kind, format!("text {index}: {}", error.message))
+/// The error with the name of its text.
+fn in_text(name: String, error: &Error) -> Error {
+    Error::new(error.kind, format!("{name}: {}", error.message))
 }
 
 /// (text, bytes) of the parts that threads take: whole texts, or parts of huge ones.

@@ -7,7 +7,9 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::corpus::{Chunk, ChunkReader, Cut};
+use crate::batch::encode_batch;
+use crate::corpus::bad::{BadRecords, OnBad};
+use crate::corpus::{BLOCK_BYTES as READ_BYTES, Chunk, CorpusReader, Cut};
 use crate::error::{Error, Result};
 use crate::parallel::{Control, for_each};
 use crate::tokenizer::{Policy, Tokenizer, Worker};
@@ -39,8 +41,12 @@ pub struct Block {
 pub struct Plan {
     /// Where the file is.
     pub path: PathBuf,
-    /// How it is cut into documents.
+    /// How text is cut into documents.
     pub cut: Cut,
+    /// The field that has the documents, if the file is JSON lines.
+    pub field: Option<String>,
+    /// What a bad record does; text that is no UTF-8 is read as it is where nothing is said.
+    pub on_bad: Option<OnBad>,
     /// What text that spells a special token becomes.
     pub policy: Policy,
     /// The id behind each document.
@@ -56,13 +62,13 @@ pub struct Plan {
 /// The blocks of a file.
 pub struct Pipeline {
     plan: Plan,
-    reader: ChunkReader,
+    reader: CorpusReader,
     buffers: Vec<Chunk>,
 }
 
 /// What the threads share: the reader and how far the block is.
 struct Turn<'r> {
-    reader: &'r mut ChunkReader,
+    reader: &'r mut CorpusReader,
     n_left: usize,
     failed: Option<(u64, Error)>,
 }
@@ -74,10 +80,15 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// `Argument` as `ChunkReader::new`.
+    /// `Argument` as `CorpusReader::new`.
     pub fn new(plan: Plan) -> Result<Self> {
-        let block_bytes = plan.chunk_bytes.unwrap_or(crate::corpus::BLOCK_BYTES);
-        let reader = ChunkReader::new(vec![plan.path.clone()], plan.cut.clone(), block_bytes)?;
+        let reader = CorpusReader::new(
+            vec![plan.path.clone()],
+            plan.cut.clone(),
+            plan.field.clone(),
+            plan.on_bad,
+            plan.chunk_bytes.unwrap_or(READ_BYTES),
+        )?;
         let n_threads = plan.n_threads.clamp(1, 256);
         Ok(Self { plan, reader, buffers: vec![Chunk::default(); n_threads] })
     }
@@ -86,6 +97,12 @@ impl Pipeline {
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         self.reader.stored_bytes()
+    }
+
+    /// The bad records met so far; none are looked for where nothing was said of them.
+    #[must_use]
+    pub fn bad(&self) -> Option<&BadRecords> {
+        self.reader.bad()
     }
 
     /// The next block; None, after the last.
@@ -233,6 +250,36 @@ fn encode(
             }
             block.ends.push(block.ids.len() as u64);
         }
+    }
+    Ok(block)
+}
+
+/// Encode texts that are in memory already, as one block.
+///
+/// # Errors
+///
+/// Those of encoding, with the `name` of the text.
+pub fn encode_texts(
+    tokenizer: &Tokenizer,
+    texts: &[&[u8]],
+    policy: &Policy,
+    separator: Option<u32>,
+    n_threads: Option<usize>,
+    name: &(impl Fn(usize) -> String + Sync),
+    control: &Control,
+) -> Result<Block> {
+    let (ids, bounds) = encode_batch(tokenizer, texts, policy, n_threads, name, control)?;
+    let mut block = Block::default();
+    block.ids.try_reserve_exact(ids.len() + texts.len())?;
+    block.ends.try_reserve_exact(texts.len())?;
+    block.checksums.try_reserve_exact(texts.len())?;
+    for (text, bounds) in texts.iter().zip(bounds.windows(2)) {
+        if let [start, end] = *bounds {
+            block.ids.extend_from_slice(ids.get(start as usize..end as usize).unwrap_or_default());
+        }
+        block.ids.extend(separator);
+        block.ends.push(block.ids.len() as u64);
+        block.checksums.push(checksum_of(text));
     }
     Ok(block)
 }

@@ -16,6 +16,9 @@ use crate::parallel::Control;
 const MAGIC: &[u8; 8] = b"SWRUN001";
 const BLOCK_BYTES: usize = 1 << 16;
 
+/// A run to read, and what is added to its positions: where its part of the corpus begins.
+pub type Run = (PathBuf, u64);
+
 /// Writes rows in the order of their pre-tokens.
 pub struct RunWriter {
     path: PathBuf,
@@ -113,10 +116,12 @@ struct RunReader {
     pretoken: Vec<u8>,
     count: u64,
     first_seen: u64,
+    offset: u64,
 }
 
 impl RunReader {
-    fn open(path: &Path) -> Result<Self> {
+    fn open((path, offset): &Run) -> Result<Self> {
+        let path = path.as_path();
         let file = File::open(path).map_err(|error| disk(path, &error))?;
         let mut reader = Self {
             path: path.to_owned(),
@@ -127,6 +132,7 @@ impl RunReader {
             pretoken: Vec::new(),
             count: 0,
             first_seen: 0,
+            offset: *offset,
         };
         if reader.bytes::<8>()? == *MAGIC { Ok(reader) } else { Err(reader.damaged("its front")) }
     }
@@ -149,7 +155,8 @@ impl RunReader {
         self.pretoken.truncate(n_shared);
         self.pretoken.try_reserve(rest.len())?;
         self.pretoken.extend_from_slice(rest);
-        (self.count, self.first_seen) = (self.number()?, self.number()?);
+        self.count = self.number()?;
+        self.first_seen = crate::counts::add(self.number()?, self.offset)?;
         self.n_rows += 1;
         Ok(true)
     }
@@ -236,8 +243,8 @@ impl Merge {
     /// # Errors
     ///
     /// `Disk`, `Counts`.
-    pub fn open(paths: &[PathBuf], min_count: u64) -> Result<Self> {
-        let readers = paths.iter().map(|path| RunReader::open(path)).collect::<Result<Vec<_>>>()?;
+    pub fn open(runs: &[Run], min_count: u64) -> Result<Self> {
+        let readers = runs.iter().map(RunReader::open).collect::<Result<Vec<_>>>()?;
         let mut merge =
             Self { readers, heap: Vec::new(), pretoken: Vec::new(), min_count, dropped: (0, 0) };
         for index in 0..merge.readers.len() {
@@ -316,8 +323,8 @@ impl Merge {
 /// # Errors
 ///
 /// As [`Merge`] and [`RunWriter`]; `Interrupted`.
-pub fn merge_runs(paths: &[PathBuf], into: &Path, control: &Control) -> Result<()> {
-    let mut merge = Merge::open(paths, 1)?;
+pub fn merge_runs(runs: &[Run], into: &Path, control: &Control) -> Result<()> {
+    let mut merge = Merge::open(runs, 1)?;
     let mut writer = RunWriter::create(into)?;
     let mut n_rows = 0u64;
     while let Some((pretoken, count, first_seen)) = merge.next_row()? {
@@ -349,7 +356,8 @@ mod tests {
     }
 
     fn rows(paths: &[PathBuf]) -> Result<Vec<(Vec<u8>, u64, u64)>> {
-        let mut merge = Merge::open(paths, 1)?;
+        let runs: Vec<Run> = paths.iter().map(|path| (path.clone(), 0)).collect();
+        let mut merge = Merge::open(&runs, 1)?;
         let mut rows = Vec::new();
         while let Some((pretoken, count, first_seen)) = merge.next_row()? {
             rows.push((pretoken.to_vec(), count, first_seen));
@@ -372,8 +380,16 @@ mod tests {
         ];
         assert_eq!(rows(&[a.clone(), b.clone()]).unwrap(), expected);
         let both = place("both");
-        merge_runs(&[b.clone(), a.clone()], &both, &Control::default()).unwrap();
+        merge_runs(&[(b.clone(), 0), (a.clone(), 0)], &both, &Control::default()).unwrap();
         assert_eq!(rows(std::slice::from_ref(&both)).unwrap(), expected);
+        let (moved, runs) = (place("moved"), [(a.clone(), 0), (a.clone(), 100)]);
+        let _ = merge_runs(&runs, &moved, &Control::default()).unwrap_err();
+        std::fs::remove_file(&moved).unwrap();
+        merge_runs(&[(a.clone(), 100)], &moved, &Control::default()).unwrap();
+        let firsts: Vec<u64> =
+            rows(std::slice::from_ref(&moved)).unwrap().iter().map(|row| row.2).collect();
+        assert_eq!(firsts, [109, 103, 100, 101]);
+        std::fs::remove_file(moved).unwrap();
         assert_eq!(
             rows(&[a.clone(), a.clone()]).unwrap_err().kind,
             Kind::CountOverflow,

@@ -3,13 +3,9 @@
 import os
 import random
 import shutil
-import signal
 import subprocess
-import sys
-import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -145,44 +141,6 @@ def test_a_run_killed_before_any_change_of_the_disk_goes_on(
         shutil.rmtree(out)
         step += stride
     assert step > 20
-
-
-WORK = """
-import sys, subword
-tok = subword.load('tokenizer.json')
-subword.tokenize(sys.argv[1], tok, sys.argv[2], shard_tokens=100_000, validation=0.1, shuffle_seed=1, n_threads=2)
-"""
-
-
-def size_of(folder: Path) -> int:
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += (Path(place) / name).stat().st_size
-    return total
-
-
-def test_kill_9_at_random_moments(folder: Path, tmp_path: Path) -> None:
-    big, whole, out = tmp_path / "big.txt", tmp_path / "whole", tmp_path / "killed"
-    texts = [path.read_bytes() for path in sorted((folder / "corpus").iterdir())]
-    rng = random.Random(7)
-    big.write_bytes(EOT.encode().join(rng.choices(texts, k=1000)))
-    command = [sys.executable, "-c", WORK, str(big)]
-    subprocess.run([*command, str(whole)], check=True)
-    wanted = tree(whole)
-    moments = sorted(rng.uniform(0, 1.2) for _ in range(10))
-    n_killed = 0
-    for moment in moments:
-        with subprocess.Popen([*command, str(out)]) as process:
-            while process.poll() is None and size_of(out) < moment * size_of(whole):
-                time.sleep(0.002)
-            process.kill()
-        n_killed += process.returncode == -signal.SIGKILL
-        assert process.returncode in (0, -signal.SIGKILL)
-    assert n_killed > 3
-    subprocess.run([*command, str(out)], check=True)
-    assert tree(out) == wanted
 
 
 class StoppedError(BaseException):

@@ -69,6 +69,19 @@ def test_count_reads_records(output: str) -> None:
     assert as_text["n_documents"] == 4
 
 
+def test_parts_that_are_counted_apart_add_up_to_the_whole() -> None:
+    for number in range(5):
+        Path(f"{number}.txt").write_text(f"the cat {number} and {'hat ' * number}")
+    done("count ?.txt -o whole.parquet --json")
+    for index in (2, 0, 1):
+        command = f"count ?.txt -o part-{index}.parquet --num-shards 3 --shard-index {index}"
+        done(f"{command} --json")
+    done("count --merge part-?.parquet -o merged.parquet --json")
+    assert Path("merged.parquet").read_bytes() == Path("whole.parquet").read_bytes()
+    assert "part 0 of 9 is empty" in refused("count ?.txt --num-shards 9 --shard-index 0")
+    assert "it is from 0 to 2" in refused("count ?.txt --num-shards 3 --shard-index 3")
+
+
 def test_bad_records_are_said_with_their_places() -> None:
     assert "bad.jsonl:4" in refused("count bad.jsonl --field body")
     for output in ("", "-o c.parquet"):

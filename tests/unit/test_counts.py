@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import subword.counts as room
+import subword.counting as room
 from subword import _core
 from subword.counts import PretokenCounts, count
 from subword.errors import (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import subword
 from counts_samples import END, PEAK, corpus
 from subword import CountsError, PretokenCounts, _core, count_to_parquet, merge_tables, mix
-from subword.counts import parse_memory
+from subword.counting import parse_memory
 from subword.errors import ArgumentError, CountOverflowError
 from subword.mixtures import factors
 
@@ -37,7 +37,7 @@ def test_runs_add_up_to_the_table(
     given_texts = [text.encode() for text in texts]
     whole = subword.count(given_texts, pattern=r" ?\S+|\s+")
     counter = spilled(given_texts, 0, folder, n_threads)
-    assert _core.PretokenTable.from_runs(counter.take_runs()) == whole.table
+    assert _core.PretokenTable.from_runs([(run, 0) for run in counter.take_runs()]) == whole.table
     assert counter.take_runs() == []
 
 
@@ -46,12 +46,12 @@ def test_a_table_that_fills_up_is_written_and_begun_anew(tmp_path: Path) -> None
     texts = [b" ".join(b"%x" % generator.getrandbits(100) for _ in range(500)) for _ in range(60)]
     whole = subword.count(texts, pattern=r" ?\S+|\s+")
     counter = spilled(texts, 400_000, tmp_path, 2)
-    runs = counter.take_runs()
+    runs = [(run, 0) for run in counter.take_runs()]
     assert len(runs) > 6
     assert _core.PretokenTable.from_runs(runs) == whole.table
     into = tmp_path / "one.run"
     _core.merge_runs(runs, into)
-    assert _core.PretokenTable.from_runs([into]) == whole.table
+    assert _core.PretokenTable.from_runs([(into, 0)]) == whole.table
     with pytest.raises(OSError, match="exists"):
         _core.merge_runs(runs, into)
 

@@ -2,12 +2,9 @@
 
 import json
 import os
-import random
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,42 +14,6 @@ import subword
 from counts_samples import PEAK, corpus
 from subword import CountsError, PretokenCounts, count_to_parquet
 from subword.errors import CorpusError, ResumeError
-
-RUN = """
-import sys, subword
-subword.count_to_parquet(
-    sys.argv[1], sys.argv[2], special_tokens=["<|end|>"], checkpoint_bytes=1, n_threads=2,
-    max_memory="16MiB",
-)
-"""
-
-
-def killed_and_resumed(folder: Path, output: Path, delays: list[float]) -> int:
-    """Run the same command again and again, killed after each delay; then to its end."""
-    command = [sys.executable, "-c", RUN, f"{folder}/*.txt", str(output)]
-    n_killed = 0
-    for delay in delays:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE)
-        time.sleep(delay)
-        n_killed += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    subprocess.run(command, check=True)
-    return n_killed
-
-
-def test_a_count_killed_at_any_moment_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
-    corpus(tmp_path / "in", n_files=16, n_words=20_000)
-    started = time.monotonic()
-    assert killed_and_resumed(tmp_path / "in", tmp_path / "whole.parquet", []) == 0
-    took = time.monotonic() - started
-    generator = random.Random(5)
-    delays = [took * generator.uniform(0.2, 0.9) for _ in range(4)]
-    assert killed_and_resumed(tmp_path / "in", tmp_path / "killed.parquet", delays) > 0
-    assert (tmp_path / "whole.parquet").read_bytes() == (tmp_path / "killed.parquet").read_bytes()
-    left = {path.name for path in tmp_path.iterdir()}
-    assert {"in", "whole.parquet", "killed.parquet"} <= left
-    assert not [name for name in left if name.endswith(".parts")]
 
 
 class StoppedError(Exception):

@@ -96,17 +96,23 @@ def test_ids_come_back_as_their_text(text: str, gpt2: subword.Tokenizer) -> None
     assert list(gpt2.encode_iterable(text.splitlines(keepends=True))) == ids
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_ids_are_those_of_tiktoken(text: str, gpt2: subword.Tokenizer, shared: Path) -> None:
+FILES = ["address.txt", "german.txt", "tinystories_sample.txt"]
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *FILES])
+def test_ids_are_those_of_tiktoken(
+    name: str, gpt2: subword.Tokenizer, fixtures: dict[str, bytes]
+) -> None:
     tiktoken: Any = pytest.importorskip("tiktoken")
     ranks = {token: at for at, token in gpt2.vocab.items() if at != 50_256}
     peer = tiktoken.Encoding(
         "gpt2", pat_str=gpt2.pattern[0], mergeable_ranks=ranks, special_tokens={EOT: 50_256}
     )
+    text = fixtures[name].decode() if name in FILES else TEXTS[name]
     assert gpt2.encode(text) == peer.encode(text, allowed_special={EOT})
 
 
-@pytest.mark.parametrize("name", ["address.txt", "german.txt", "tinystories_sample.txt"])
+@pytest.mark.parametrize("name", FILES)
 def test_files_come_back_as_they_were(
     name: str, gpt2: subword.Tokenizer, fixtures: dict[str, bytes], tmp_path: Path
 ) -> None:

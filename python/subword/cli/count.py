@@ -12,13 +12,16 @@ import typer
 from subword.atomic_write import check_target
 from subword.cli.options import (
     DocumentsOption,
+    EngineOption,
     FieldOption,
     InputFormatOption,
     JsonOption,
     MaxMemoryOption,
     MinCountOption,
+    NumShardsOption,
     OnBadOption,
     PatternOption,
+    ShardIndexOption,
     SourcesArgument,
     SpecialTokenOption,
     ThreadsOption,
@@ -37,6 +40,8 @@ from subword.cli.terminal import (
 from subword.corpus import InputFormat, OnBad, Url
 from subword.counts import PretokenCounts, count
 from subword.counts_on_disk import CountSummary, count_to_parquet
+from subword.counts_parquet import row_count
+from subword.engines import Engine
 from subword.errors import ArgumentError, BadRecordsWarning
 from subword.mixtures import MergeSummary, merge_tables
 from subword.patterns import pattern_name
@@ -55,6 +60,9 @@ def run(
     on_bad: OnBadOption = None,
     threads: ThreadsOption = None,
     max_memory: MaxMemoryOption = None,
+    engine: EngineOption = "local",
+    num_shards: NumShardsOption = 1,
+    shard_index: ShardIndexOption = 0,
     min_count: MinCountOption = 1,
     merge: Annotated[
         bool, typer.Option("--merge", help="The sources are tables: add them up.")
@@ -85,9 +93,10 @@ def run(
             raise ArgumentError(
                 "how a corpus is counted was said when the tables were; leave it out"
             )
-        _print(_merged(sources, output, merge, mix, min_count, top), as_json=as_json)
+        merged = _merged(sources, output, merge, mix, min_count, top, as_json=as_json)
+        _print(merged, as_json=as_json)
         return
-    paths = files(sources)
+    paths = _part(files(sources), num_shards, shard_index)
     if output is None:
         counts = count_files(
             paths,
@@ -99,6 +108,7 @@ def run(
             on_bad=on_bad,
             max_memory=max_memory,
             n_threads=threads,
+            engine=engine,
             as_json=as_json,
         )
         _print(_numbers(counts, min_count, top), as_json=as_json)
@@ -119,10 +129,28 @@ def run(
             min_count=min_count,
             max_memory=max_memory,
             n_threads=threads,
+            engine=engine,
             n_commonest=top,
             progress=report,
         )
     _print(_summary(summary, output), as_json=as_json)
+
+
+def _part(paths: list[Path | Url], num_shards: int, shard_index: int) -> list[Path | Url]:
+    """Give consecutive files, so that tables merged in their order are the table of all.
+
+    Raises:
+        ArgumentError: The part has no files.
+    """
+    if shard_index >= num_shards:
+        raise ArgumentError(f"--shard-index is {shard_index}; it is from 0 to {num_shards - 1}")
+    first, end = (len(paths) * at // num_shards for at in (shard_index, shard_index + 1))
+    if first == end:
+        raise ArgumentError(
+            f"part {shard_index} of {num_shards} is empty: there are {len(paths)} files; divide "
+            "them into fewer parts"
+        )
+    return paths[first:end]
 
 
 def count_files(
@@ -136,6 +164,7 @@ def count_files(
     on_bad: OnBad | None = None,
     max_memory: str | None = None,
     n_threads: int | None,
+    engine: Engine = "local",
     as_json: bool = False,
 ) -> PretokenCounts:
     """Count files under a progress bar."""
@@ -153,6 +182,7 @@ def count_files(
             on_bad=on_bad,
             max_memory=max_memory,
             n_threads=n_threads,
+            engine=engine,
             progress=report,
         )
 
@@ -182,7 +212,14 @@ def total_bytes(paths: list[Path | Url]) -> int | None:
 
 
 def _merged(
-    sources: list[str], output: Path | None, merge: bool, mix: bool, min_count: int, top: int
+    sources: list[str],
+    output: Path | None,
+    merge: bool,
+    mix: bool,
+    min_count: int,
+    top: int,
+    *,
+    as_json: bool,
 ) -> dict[str, Any]:
     if merge and mix:
         raise ArgumentError("both --merge and --mix are given; give one of them")
@@ -196,9 +233,16 @@ def _merged(
     tables = [path for source in sources for path in files([source])]
     if shares is not None and len(tables) != len(shares):
         raise ArgumentError("a glob stands for several tables; with --mix give each its share")
-    return _summary(
-        merge_tables(tables, output, shares=shares, min_count=min_count, n_commonest=top), output
-    )
+    with progress("merging", "rows", sum(map(row_count, tables)), as_json=as_json) as report:
+        summary = merge_tables(
+            tables,
+            output,
+            shares=shares,
+            min_count=min_count,
+            n_commonest=top,
+            progress=report,
+        )
+    return _summary(summary, output)
 
 
 def _share(path: str, equals: str, share: str) -> float:

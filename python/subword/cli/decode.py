@@ -15,6 +15,7 @@ from subword.cli.options import (
     TokenizerArgument,
     load_tokenizer,
 )
+from subword.cli.terminal import progress
 from subword.errors import ArgumentError, UnknownTokenIdError
 
 __all__ = ["run"]
@@ -54,13 +55,16 @@ def run(
     else:
         batches = _words(dtype) if dtype != "text" else _written_numbers()
     done = 0
-    for batch in batches:
-        try:
-            sys.stdout.buffer.write(tok.decode_bytes(batch, skip_special=skip_special))
-        except UnknownTokenIdError as error:
-            before = f"after {done} ids: " if done else ""
-            raise UnknownTokenIdError(f"{before}{error}") from error
-        done += len(batch)
+    with progress("decoding", "ids") as report:
+        for batch in batches:
+            try:
+                sys.stdout.buffer.write(tok.decode_bytes(batch, skip_special=skip_special))
+            except UnknownTokenIdError as error:
+                before = f"after {done} ids: " if done else ""
+                raise UnknownTokenIdError(f"{before}{error}") from error
+            done += len(batch)
+            if report is not None:
+                report(done)
 
 
 def _written_numbers() -> Iterator[list[int]]:

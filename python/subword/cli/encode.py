@@ -82,7 +82,7 @@ def run(
         raise ArgumentError("both --text and files are given; give one of them")
     tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
     reading = Reading.of(field=field, format=input_format, on_bad=on_bad)
-    with _texts(text, sources or ["-"], reading) as texts, _opened(output) as file:
+    with _texts(text, sources or ["-"], reading, as_json=as_json) as texts, _opened(output) as file:
         write = _write_words if form in ("npy", "uint32") else _write_lines
         ids = (tok.encode_iterable(parts, special=special) for parts in texts)
         write(file, ids, "json" if as_json else form)
@@ -90,14 +90,17 @@ def run(
 
 @contextmanager
 def _texts(
-    text: str | None, sources: list[str], reading: Reading
+    text: str | None, sources: list[str], reading: Reading, *, as_json: bool
 ) -> Iterator[Iterator[Iterable[bytes]]]:
     """Give each text as its parts, under a progress bar."""
     if text is not None:
         yield iter([[exact(text)]])
         return
     paths = files(sources)
-    with bad_records_said(), progress("encoding", "bytes", total_bytes(paths)) as report:
+    with (
+        bad_records_said(),
+        progress("encoding", "bytes", total_bytes(paths), as_json=as_json) as report,
+    ):
         done = 0
 
         def counted(parts: Iterable[bytes]) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from subword.corpus import STDIN, InputFormat, OnBad, Url, resolve_sources
+from subword.engines import Engine
 from subword.errors import ArgumentError
 from subword.formats import load
 from subword.tokenizer import Tokenizer
@@ -14,6 +15,7 @@ from subword.tokenizer import Tokenizer
 __all__ = [
     "AddedTokensOption",
     "DocumentsOption",
+    "EngineOption",
     "FieldOption",
     "InputFormatOption",
     "JsonOption",
@@ -21,8 +23,10 @@ __all__ = [
     "LoadPatternOption",
     "MaxMemoryOption",
     "MinCountOption",
+    "NumShardsOption",
     "OnBadOption",
     "PatternOption",
+    "ShardIndexOption",
     "SourcesArgument",
     "SpecialOption",
     "SpecialTokenOption",
@@ -78,6 +82,9 @@ DocumentsOption = Annotated[
         show_default="the first special token, else file",
     ),
 ]
+EngineOption = Annotated[
+    Engine, typer.Option("--engine", help="local: threads here; ray: tasks on a Ray cluster.")
+]
 FieldOption = Annotated[
     str, typer.Option("--field", help="The field or column that holds the text of a record.")
 ]
@@ -105,6 +112,13 @@ MaxMemoryOption = Annotated[
 ]
 MinCountOption = Annotated[
     int, typer.Option("--min-count", min=1, help="Leave pre-tokens out that occur less often.")
+]
+NumShardsOption = Annotated[
+    int,
+    typer.Option("--num-shards", min=1, help="Divide the work into as many, as Slurm arrays do."),
+]
+ShardIndexOption = Annotated[
+    int, typer.Option("--shard-index", min=0, help="The part to do here, from 0.")
 ]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Threads.", show_default="one a core")

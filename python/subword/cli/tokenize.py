@@ -5,13 +5,20 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from subword.cli.count import total_bytes
+from subword.cli.count import bad_records_said, total_bytes
 from subword.cli.options import (
     AddedTokensOption,
     DocumentsOption,
+    EngineOption,
+    FieldOption,
+    InputFormatOption,
     JsonOption,
     LoadFormatOption,
     LoadPatternOption,
+    NumShardsOption,
+    OnBadOption,
+    ShardIndexOption,
+    SourcesArgument,
     SpecialOption,
     ThreadsOption,
     TokenizerArgument,
@@ -20,7 +27,7 @@ from subword.cli.options import (
 )
 from subword.cli.terminal import print_json, print_rows, progress
 from subword.shards.opened import Shards
-from subword.tokenizing import Engine, tokenize
+from subword.tokenizing import tokenize
 
 __all__ = ["run"]
 
@@ -29,10 +36,7 @@ Format = Literal["npy", "megatron", "datatrove", "dolma", "llmc", "nanogpt", "pa
 
 def run(
     tokenizer: TokenizerArgument,
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Files or globs, in the order of the shards.", show_default=False),
-    ],
+    sources: SourcesArgument,
     output: Annotated[
         Path,
         typer.Option(
@@ -43,10 +47,11 @@ def run(
         ),
     ],
     form: Annotated[Format, typer.Option("--format", help="What trains on the shards.")] = "npy",
-    engine: Annotated[
-        Engine, typer.Option(help="local: threads here; ray: tasks on a Ray cluster.")
-    ] = "local",
+    engine: EngineOption = "local",
     documents: DocumentsOption = None,
+    field: FieldOption = "text",
+    input_format: InputFormatOption = None,
+    on_bad: OnBadOption = None,
     separator: Annotated[
         str | None,
         typer.Option(
@@ -75,10 +80,8 @@ def run(
     task_bytes: Annotated[
         int, typer.Option(help="Files are taken together until they have as many bytes.")
     ] = 1 << 28,
-    num_shards: Annotated[
-        int, typer.Option(help="Divide the work into as many parts, as Slurm arrays do.")
-    ] = 1,
-    shard_index: Annotated[int, typer.Option(help="The part to do here, from 0.")] = 0,
+    num_shards: NumShardsOption = 1,
+    shard_index: ShardIndexOption = 0,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
     tokenizer_format: LoadFormatOption = None,
@@ -88,7 +91,10 @@ def run(
     """Encode a corpus to training shards; the same command goes on where it was stopped."""
     tok = load_tokenizer(tokenizer, tokenizer_format, pattern, special_token)
     paths = files(sources)
-    with progress("tokenizing", "bytes", total_bytes(paths)) as report:
+    with (
+        bad_records_said(),
+        progress("tokenizing", "bytes", total_bytes(paths), as_json=as_json) as report,
+    ):
         shards = tokenize(
             paths,
             tok,
@@ -96,6 +102,9 @@ def run(
             format=form,
             engine=engine,
             documents=documents,
+            field=field,
+            input_format=input_format,
+            on_bad=on_bad,
             separator=separator,
             special=special,
             dtype=dtype,

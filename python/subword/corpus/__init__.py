@@ -9,7 +9,7 @@ documents documents one by one
 """
 
 from subword.corpus.documents import read_documents
-from subword.corpus.reading import InputFormat, OnBad, Reading, document_cut, text_files
+from subword.corpus.reading import InputFormat, OnBad, Reading, document_cut
 from subword.corpus.sources import STDIN, Documents, Files, Url, resolve_sources
 
 __all__ = [
@@ -23,5 +23,4 @@ __all__ = [
     "document_cut",
     "read_documents",
     "resolve_sources",
-    "text_files",
 ]

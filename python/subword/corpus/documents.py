@@ -16,7 +16,7 @@ from subword.corpus.warc import read_warc
 from subword.errors import ArgumentError
 from subword.types import Sources, SpecialTokens, TextLike
 
-__all__ = ["check_no_cut", "local", "read_columns", "read_documents", "texts_of"]
+__all__ = ["check_no_cut", "held_back", "local", "read_columns", "read_documents", "texts_of"]
 
 Item = TypeVar("Item")
 
@@ -159,7 +159,7 @@ def read_columns(
             delimiter = "," if kind == "csv" else "\t"
             columns = read_csv(place, str(path), reading.field, delimiter, bad, report)
         # A column is given when the next one, or the end, is known to be good.
-        yield from _held_back(columns, check)
+        yield from held_back(columns, check)
 
 
 @contextmanager
@@ -189,13 +189,13 @@ def _file(path: Path | Url, reading: Reading, bad: BadRecords) -> Iterator[bytes
         field = reading.field if kind == "jsonl" else None
         reader = _core.DocumentReader([place], reading.cut, field=field, on_bad=reading.on_bad)
         try:
-            yield from _held_back(reader, check)
+            yield from held_back(reader, check)
         finally:
             n_records, places = reader.bad
             bad.add(n_records, (name.replace(str(place), str(path)) for name in places))
 
 
-def _held_back(items: Iterable[Item], check: Callable[[], None]) -> Iterator[Item]:
+def held_back(items: Iterable[Item], check: Callable[[], None]) -> Iterator[Item]:
     """Give each item when the next is there, and the last one after a check."""
     held: list[Item] = []
     for item in items:

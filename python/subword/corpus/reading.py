@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from subword.corpus.sources import STDIN, Files, Url, shown
+from subword.corpus.sources import STDIN, Url, shown
 from subword.errors import (
     ArgumentError,
     BadRecordsWarning,
@@ -22,7 +22,6 @@ __all__ = [
     "Reading",
     "document_cut",
     "format_of",
-    "text_files",
 ]
 
 InputFormat = Literal["text", "jsonl", "csv", "tsv", "parquet", "arrow", "warc"]
@@ -126,26 +125,6 @@ class Reading:
                 "as 'file', 'line' or a separator"
             )
         return found
-
-
-def text_files(files: Files) -> tuple[Path, ...]:
-    """Give files of text on this machine, for what reads no others.
-
-    Raises:
-        ArgumentError: A URL, or a file that holds records by its name.
-        SourceError: A file that cannot be read.
-    """
-    paths: list[Path] = []
-    for path in files.paths:
-        if isinstance(path, Url):
-            raise ArgumentError(f"{path.text} is a URL; copy the file here first")
-        if (found := format_of(path)) != "text":
-            raise ArgumentError(
-                f"{path} is {found} by its name, and only text is read here; pass the documents "
-                "themselves: subword.corpus.read_documents gives them"
-            )
-        paths.append(path)
-    return tuple(paths)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from subword.errors import CorpusError, SourceError, SourceNotFoundError
+from subword.errors import (
+    CorpusError,
+    PatternError,
+    SourceError,
+    SourceNotFoundError,
+    SpecialTokenInTextError,
+    TextError,
+)
 from subword.types import require_extra
 
 __all__ = ["Pipe", "expand_url", "open_url", "piped", "url_stamp"]
@@ -132,11 +139,11 @@ def piped(url: str, observe: Callable[[bytes], object] | None = None) -> Iterato
     pipe = Pipe(url, observe)
     try:
         yield pipe
-    except CorpusError as error:
+    except (CorpusError, TextError, SpecialTokenInTextError, PatternError) as error:
         # A source that fails looks like a stream that ends early: its own error comes first.
         if pipe._error is not None:
             pipe.check()
-        raise CorpusError(str(error).replace(str(pipe.path), url)) from error
+        raise type(error)(str(error).replace(str(pipe.path), url)) from error
     finally:
         with suppress(OSError):
             pipe.close()

@@ -1,26 +1,24 @@
 """Tasks on a Ray cluster whose machines share the files; an extra.
 
-Work is placed by Ray core tasks, one a task of the run. A task that is lost with its worker is
-begun again by Ray; one that writes shards goes on where its journal ends.
+Work is placed by Ray core tasks. A task that is lost with its worker is begun again by Ray; one
+that writes shards goes on where its journal ends.
 
 Source: Ray 2, ``ray.remote`` with ``max_retries``, which counts losses and not exceptions.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from subword import _core
-from subword.corpus import Files, document_cut, resolve_sources, text_files
-from subword.errors import ArgumentError, EmptyCorpusError, EngineError
-from subword.patterns import Pattern, resolve_pattern
-from subword.pretoken_counts import CountedSource, PretokenCounts
-from subword.special_tokens import check_special_tokens
-from subword.types import Sources, require_extra
+from subword.errors import EngineError
+from subword.types import require_extra
 
-__all__ = ["connected", "count", "run"]
+__all__ = ["connected", "run", "summed"]
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
 
 _RETRIES: Final = 8
 
@@ -49,15 +47,19 @@ def connected() -> Any:
 
 
 def run(
-    work: Callable[..., object], shared: object, items: Iterable[object], *, n_threads: int = 1
-) -> None:
-    """Do ``work(shared, item)`` for each item, wherever there is room.
+    work: Callable[[S, T], R], shared: S, items: Iterable[T], *, n_threads: int = 1
+) -> Iterator[tuple[T, R]]:
+    """Do ``work(shared, item)`` for each item wherever there is room; give each as it ends.
 
     Args:
         work: A function of a module that the workers can import.
         shared: What all items need; sent once to each machine.
         items: The items.
         n_threads: Processors that one item takes.
+
+    Yields:
+        Items with their results, in the order in which they end, so that a failure is told at
+        once. Those that have not ended when the iteration does are cancelled.
 
     Raises:
         EngineError: There is no cluster, or a worker was lost too often.
@@ -67,106 +69,65 @@ def run(
     ray = connected()
     remote = ray.remote(num_cpus=n_threads, max_retries=_RETRIES)(work)
     held = ray.put(shared)
-    waiting = [remote.remote(held, item) for item in items]
+    waiting = {remote.remote(held, item): item for item in items}
     with _told(ray):
         try:
             while waiting:
-                # In the order in which they end, so that a failure is told at once.
-                done, waiting = ray.wait(waiting)
-                ray.get(done)
+                done, _ = ray.wait(list(waiting))
+                item = waiting.pop(done[0])
+                yield item, ray.get(done[0])
         finally:
             for future in waiting:
                 ray.cancel(future)
 
 
-def count(
-    sources: Sources,
+def summed(
+    work: Callable[[S, T], R],
+    add: Callable[..., R],
+    shared: S,
+    items: Iterable[T],
     *,
-    pattern: str | Sequence[str] = "gpt2",
-    special_tokens: Sequence[str] = (),
-    documents: str | bytes | None = None,
     n_threads: int = 1,
-    task_bytes: int = 1 << 28,
-) -> PretokenCounts:
-    """Count the pre-tokens of files on a cluster; the table is that of ``subword.count``.
+    done: Callable[[T], object] | None = None,
+) -> R:
+    """Do ``work(shared, item)`` for each item, and add the results up by a tree.
 
-    Each task counts consecutive files. The tables are then added two by two, neighbours first, so
-    that first positions come out as they do in one process; they move between workers, and only
-    the last comes here.
+    Neighbours are added two by two, ``add(left, right)``, then their sums. They move between
+    workers; only the last comes here.
 
     Args:
-        sources: A path or glob, or an iterable of ``Path``, which every machine can read.
-        pattern: As in ``subword.count``.
-        special_tokens: As in ``subword.count``.
-        documents: As in ``subword.count``.
-        n_threads: Processors and threads of a task.
-        task_bytes: Stored bytes at which a task has enough files.
+        work: As in ``run``.
+        add: Likewise.
+        shared: As in ``run``.
+        items: The items, at least one.
+        n_threads: Processors that one item takes.
+        done: Called with each item whose result is there.
 
     Raises:
-        ArgumentError: Documents in place of files.
-        EmptyCorpusError: The files hold no text.
-        EngineError: There is no cluster, or a worker was lost too often.
-        SubwordError: As ``subword.count``.
+        SubwordError: As ``run``.
     """
-    if n_threads < 1 or task_bytes < 1:
-        raise ArgumentError(f"n_threads is {n_threads}, task_bytes {task_bytes}; give at least 1")
-    tokens = check_special_tokens(special_tokens)
-    options = (resolve_pattern(pattern), tokens, document_cut(documents, tokens), n_threads)
-    resolved = resolve_sources(sources)
-    if not isinstance(resolved, Files):
-        raise ArgumentError(
-            "documents that are given themselves are counted where they are, by subword.count; "
-            "write them to files to share the work"
-        )
     ray = connected()
-    counting = ray.remote(num_cpus=n_threads, max_retries=_RETRIES)(_count_files)
-    adding = ray.remote(num_cpus=1, max_retries=_RETRIES)(_add)
-    tables = [
-        counting.remote(options, paths) for paths in _grouped(text_files(resolved), task_bytes)
-    ]
-    while len(tables) > 1:
-        tables = [adding.remote(*tables[at : at + 2]) for at in range(0, len(tables), 2)]
+    working = ray.remote(num_cpus=n_threads, max_retries=_RETRIES)(work)
+    adding = ray.remote(num_cpus=1, max_retries=_RETRIES)(add)
+    held = ray.put(shared)
+    leaves = {working.remote(held, item): item for item in items}
+    level = list(leaves)
+    while len(level) > 1:
+        pairs = [level[at : at + 2] for at in range(0, len(level), 2)]
+        level = [adding.remote(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
     with _told(ray):
-        total: PretokenCounts = ray.get(tables[0])
-    if total.n_bytes == 0:
-        raise EmptyCorpusError(
-            f"the sources hold no text ({total.n_documents} documents, all empty); there is "
-            "nothing to count"
-        )
+        try:
+            while leaves:
+                ready, _ = ray.wait(list(leaves), fetch_local=False)
+                item = leaves.pop(ready[0])
+                if done is not None:
+                    done(item)
+            total: R = ray.get(level[0])
+        except BaseException:
+            for future in (*leaves, *level):
+                ray.cancel(future)
+            raise
     return total
-
-
-def _count_files(
-    options: tuple[Pattern, tuple[str, ...], str | bytes, int], paths: list[Path]
-) -> PretokenCounts:
-    pattern, tokens, cut, n_threads = options
-    counter = _core.PretokenCounter(list(pattern), list(tokens), n_threads=n_threads)
-    counter.add_files(paths, cut)
-    return PretokenCounts(
-        counter.finish(),
-        pattern=pattern,
-        special_tokens=tokens,
-        n_bytes=counter.n_bytes,
-        n_documents=counter.n_documents,
-        sources=tuple(CountedSource(str(path)) for path in paths),
-    )
-
-
-def _add(first: PretokenCounts, second: PretokenCounts | None = None) -> PretokenCounts:
-    return first if second is None else first + second
-
-
-def _grouped(paths: Sequence[Path], task_bytes: int) -> list[list[Path]]:
-    """Give consecutive files, taken together until they have enough bytes."""
-    groups: list[list[Path]] = [[]]
-    n_bytes = 0
-    for path in paths:
-        if n_bytes >= task_bytes:
-            groups.append([])
-            n_bytes = 0
-        groups[-1].append(path)
-        n_bytes += path.stat().st_size
-    return groups
 
 
 @contextmanager

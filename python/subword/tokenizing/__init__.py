@@ -6,33 +6,29 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-from subword.corpus import Files, Reading, document_cut, resolve_sources, text_files
-from subword.corpus.documents import texts_of
-from subword.corpus.reading import BadRecords
-from subword.engines import local, ray
+from subword.corpus import Documents, InputFormat, OnBad, Reading, resolve_sources
+from subword.corpus.documents import check_no_cut
+from subword.engines import Engine, check_engine, check_shared, grouped, local, ray
 from subword.errors import ArgumentError, SpecialTokenError
 from subword.shards.layouts import module_of
 from subword.shards.opened import Shards, open_shards
 from subword.shards.raw import choose_dtype
 from subword.tokenizer import Special, Tokenizer
-from subword.tokenizing.finish import finish_run, is_finished, start_run
+from subword.tokenizing.finish import finish_run, forget_run, is_finished, start_run
 from subword.tokenizing.plan import (
     DOCUMENTS,
     Options,
     Plan,
     Source,
     bounded,
-    grouped,
     source_of,
 )
 from subword.tokenizing.task import run_task
-from subword.types import Sources, TextLike
+from subword.types import Sources
 
-__all__ = ["Engine", "tokenize"]
-
-Engine = Literal["local", "ray"]
+__all__ = ["tokenize"]
 
 _END_OF_TEXT: Final = "<|endoftext|>"
 
@@ -45,6 +41,9 @@ def tokenize(
     format: str = "npy",  # noqa: A002
     engine: Engine = "local",
     documents: str | bytes | None = None,
+    field: str = "text",
+    input_format: InputFormat | None = None,
+    on_bad: OnBad | None = None,
     separator: str | None = None,
     special: Special = "recognize",
     dtype: str | None = None,
@@ -76,13 +75,21 @@ def tokenize(
     few bytes ahead), and as a row of Parquet or a sample of MDS.
 
     Args:
-        sources: A path or glob, an iterable of ``Path``, or an iterable of documents.
+        sources: A path, glob or URL, an iterable of ``Path``, or an iterable of documents: ``str``,
+            ``bytes``, or mappings such as the rows of a Hugging Face dataset.
         tok: What encodes them.
         out_dir: An empty or new directory, or that of the same run.
         format: A name of ``subword.shards.FORMATS``.
         engine: ``"local"``, or ``"ray"`` for tasks on a Ray cluster that has the same files.
-        documents: How files are cut: ``"file"``, ``"line"`` or a string; by default at the
-            separator where there is one, else not.
+        documents: How text files are cut: ``"file"``, ``"line"`` or a string; by default at the
+            separator where there is one, else not. In files of other formats a record is a
+            document.
+        field: The field or column that holds the text of a record.
+        input_format: What all files hold; by default each tells by its name, see
+            ``subword.corpus.read_documents``.
+        on_bad: What a record does that cannot be read: ``"fail"``, ``"skip"`` or ``"replace"``;
+            see ``subword.corpus.read_documents``. How many there were of each source is in the
+            manifest, and said by a ``BadRecordsWarning`` at the end.
         separator: The special token whose id follows each document; ``""`` for none. By default
             ``<|endoftext|>`` where the tokenizer has it, else its only special token, else none.
         special: What text that spells a special token becomes, as in ``Tokenizer.encode``.
@@ -110,7 +117,7 @@ def tokenize(
         SpecialTokenError: A separator that is no special token of the tokenizer.
         ResumeError: ``out_dir`` holds another run, or input, tokenizer or options changed.
         SourceError: A file that cannot be read, or that changes while it is read.
-        CorpusError: A compressed file that is damaged.
+        CorpusError: A compressed file that is damaged, or a bad record.
         SubwordError: A document that cannot be encoded, as ``Tokenizer.encode``.
         EngineError: There is no Ray cluster, or it lost a task again and again.
         MissingExtraError: The format or the engine needs an extra that is not installed.
@@ -127,14 +134,19 @@ def tokenize(
     """
     module = module_of(format)
     separator = _separator(tok, separator)
-    if documents is None and separator is not None:
-        documents = separator.encode()
+    reading = Reading.of(
+        documents,
+        () if separator is None else (separator,),
+        field=field,
+        format=input_format,
+        on_bad=on_bad,
+    )
     if hasattr(module, "check"):
         module.check()
     options = Options(
         format=format,
         dtype=choose_dtype(module.LAYOUT, tok.vocab_size, dtype, format),
-        cut=document_cut(documents),
+        reading=reading,
         separator=separator,
         special=special if isinstance(special, str) else frozenset(special),
         shard_tokens=shard_tokens,
@@ -144,12 +156,11 @@ def tokenize(
         validation_seed=validation_seed,
     )
     _check(options, module.LAYOUT.max_tokens, n_threads, num_shards, shard_index)
-    if engine not in ("local", "ray"):
-        raise ArgumentError(f"engine is {engine!r:.40}; it is 'local' or 'ray'")
-    given, items = _sources(sources, is_shared=engine != "local" or num_shards != 1)
+    check_engine(engine)
+    given, items = _sources(sources, reading, is_shared=engine != "local" or num_shards != 1)
     if engine == "ray":
         n_threads = n_threads or 1
-    tasks = grouped(given, task_bytes)
+    tasks = grouped([source.n_bytes for source in given], task_bytes)
     folder = Path(os.path.abspath(out_dir))  # noqa: PTH100  # resolve() would follow links
     plan = Plan(folder, bounded(tok, n_threads), options, given, tasks, n_threads)
     if is_finished(plan, items):
@@ -159,33 +170,51 @@ def tokenize(
         # Before anything is made: there may be no cluster.
         ray.connected()
         start_run(plan)
-        ray.run(run_task, plan, mine, n_threads=n_threads or 1)
+        done = ray.run(run_task, plan, mine, n_threads=n_threads or 1)
+        _watch(plan, done, progress)
     else:
         start_run(plan)
-        local.run(partial(_run_here, plan, items, progress, mine), mine)
+        try:
+            _watch(plan, local.run(partial(_run_here, items, progress, mine), plan, mine), None)
+        except BaseException:
+            if num_shards == 1:
+                forget_run(plan)
+            raise
     return open_shards(folder) if finish_run(plan) else None
 
 
 def _sources(
-    sources: Sources, *, is_shared: bool
-) -> tuple[tuple[Source, ...], Iterable[TextLike] | None]:
+    sources: Sources, reading: Reading, *, is_shared: bool
+) -> tuple[tuple[Source, ...], Documents | None]:
     """Give the files; or one source that stands for documents, and these."""
     resolved = resolve_sources(sources)
-    if isinstance(resolved, Files):
-        return tuple(map(source_of, text_files(resolved))), None
-    if is_shared:
-        raise ArgumentError(
-            "documents that are given themselves are encoded where they are: engine='local', "
-            "num_shards=1; write them to files to share the work"
-        )
-    return (Source(DOCUMENTS, None, None),), texts_of(resolved, Reading(), BadRecords(None))
+    if not isinstance(resolved, Documents):
+        for path in resolved.paths:
+            reading.format_of(path)
+        return tuple(map(source_of, resolved.paths)), None
+    check_no_cut(reading.cut if reading.has_cut else None)
+    check_shared(is_shared=is_shared)
+    return (Source(DOCUMENTS, None, None),), resolved
+
+
+def _watch(
+    plan: Plan,
+    tasks: Iterable[tuple[int, None]],
+    progress: Callable[[int], object] | None,
+) -> None:
+    """Wait for all tasks, in whatever order they end."""
+    n_done = 0
+    for task, _ in tasks:
+        n_done += plan.task_bytes(task)
+        if progress is not None:
+            progress(n_done)
 
 
 def _run_here(
-    plan: Plan,
-    documents: Iterable[TextLike] | None,
+    documents: Documents | None,
     progress: Callable[[int], object] | None,
     tasks: Sequence[int],
+    plan: Plan,
     task: int,
 ) -> None:
     done = (plan.task_bytes(other) for other in tasks[: tasks.index(task)])

@@ -1,10 +1,13 @@
 """The start and the end of a run: is this the same one, and is all of it done."""
 
 import shutil
-from collections.abc import Iterable
+import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from subword.corpus.reading import BadRecords
+from subword.corpus.sources import Documents, Url
 from subword.errors import ResumeError
 from subword.manifest import (
     check_same_run,
@@ -18,14 +21,13 @@ from subword.shards.opened import MANIFEST
 from subword.tokenizing.blocks import documents_sha256
 from subword.tokenizing.plan import Plan
 from subword.tokenizing.splits import shuffled
-from subword.types import TextLike
 
-__all__ = ["finish_run", "is_finished", "start_run"]
+__all__ = ["finish_run", "forget_run", "is_finished", "start_run"]
 
 _IDENTITY = ("kind", "software", "tokenizer", "options")
 
 
-def is_finished(plan: Plan, documents: Iterable[TextLike] | None) -> bool:
+def is_finished(plan: Plan, documents: Documents | None) -> bool:
     """Say whether the folder holds this run, finished; every source is read to make sure.
 
     Raises:
@@ -39,15 +41,19 @@ def is_finished(plan: Plan, documents: Iterable[TextLike] | None) -> bool:
     sources = manifest.get("sources") or []
     found["sources"] = [{"path": s.get("path"), "bytes": s.get("bytes")} for s in sources]
     check_same_run(plan.folder, found, plan.identity)
-    for entry in sources:
+    for source, entry in zip(plan.sources, sources, strict=True):
+        now: dict[str, object]
         if documents is not None:
-            sha256: str | None = documents_sha256(documents)
+            now = {"sha256": documents_sha256(plan, documents)}
+        elif isinstance(source.place, Url):
+            # Not fetched again to be compared.
+            now = {"changed": source.changed}
         else:
-            sha256 = None if entry["bytes"] is None else file_sha256(entry["path"])
-        if sha256 is None or sha256 != entry["sha256"]:
+            now = {"sha256": None if source.changed is None else file_sha256(source.path)}
+        if None in now.values() or not now.items() <= entry.items():
             raise ResumeError(
-                f"{plan.folder} holds a finished run of {entry['path']}, "
-                + ("which cannot be read twice" if sha256 is None else "which changed since")
+                f"{plan.folder} holds a finished run of {source.path}, which "
+                + ("cannot be read twice" if None in now.values() else "changed since")
                 + "; choose another directory"
             )
     _clean(plan)
@@ -73,8 +79,8 @@ def start_run(plan: Plan) -> None:
                 "give an empty directory, or one that does not exist"
             )
         plan.progress_folder.mkdir(exist_ok=True)
-        modified = [source.modified_ns for source in plan.sources]
-        write_manifest(record, {"run": plan.identity, "modified_ns": modified})
+        changed = [source.changed for source in plan.sources]
+        write_manifest(record, {"run": plan.identity, "changed": changed})
     _check_plan(plan, read_manifest(record))
     for split in plan.splits:
         (plan.folder / split).mkdir(exist_ok=True)
@@ -82,6 +88,8 @@ def start_run(plan: Plan) -> None:
 
 def finish_run(plan: Plan) -> bool:
     """Write the manifest when every task is done, and remove what was needed to go on.
+
+    How many bad records there were in all is then said by a ``BadRecordsWarning``.
 
     Returns:
         Whether the run is finished; false where other processes have tasks left.
@@ -99,7 +107,27 @@ def finish_run(plan: Plan) -> bool:
         # A task that no one has begun; or another process finished the run in this moment.
         return (plan.folder / MANIFEST).is_file()
     _clean(plan)
+    bad = BadRecords(plan.options.reading.on_bad)
+    for record in records:
+        bad.add(record.get("bad_records", 0), record.get("bad_places", ()))
+    if (warning := bad.warning()) is not None:
+        warnings.warn(warning, stacklevel=3)
     return True
+
+
+def forget_run(plan: Plan) -> None:
+    """Let a run that failed before its first checkpoint leave nothing that refuses the next.
+
+    A wrong field, or a wrong path, is put right by the same call with another; only where what is
+    done would be lost, another directory has to be chosen. For runs that no other process shares.
+    """
+    for task in range(len(plan.tasks)):
+        if plan.journal(task).exists() and journal_records(plan.journal(task)):
+            return
+    _clean(plan)
+    for split in plan.splits:
+        with suppress(OSError):
+            (plan.folder / split).rmdir()
 
 
 def _clean(plan: Plan) -> None:
@@ -112,8 +140,8 @@ def _clean(plan: Plan) -> None:
 
 def _check_plan(plan: Plan, record: dict[str, Any]) -> None:
     check_same_run(plan.folder, record.get("run", {}), plan.identity)
-    then = record.get("modified_ns", [])
-    changed = [at for at, s in enumerate(plan.sources) if [s.modified_ns] != then[at : at + 1]]
+    then = record.get("changed", [])
+    changed = [at for at, s in enumerate(plan.sources) if [s.changed] != then[at : at + 1]]
     if not changed:
         return
     known: dict[int, str | None] = {}
@@ -124,7 +152,8 @@ def _check_plan(plan: Plan, record: dict[str, Any]) -> None:
     for at in changed:
         path = plan.sources[at].path
         # A file that was only touched is the same file, where its content is on record.
-        if known.get(at) is None or known[at] != file_sha256(path):
+        is_url = isinstance(plan.sources[at].place, Url)
+        if is_url or known.get(at) is None or known[at] != file_sha256(path):
             raise ResumeError(
                 f"{path} changed since the run in {plan.folder} began; restore it to go on, or "
                 "give another directory to start anew"
@@ -133,10 +162,11 @@ def _check_plan(plan: Plan, record: dict[str, Any]) -> None:
 
 def _manifest(plan: Plan, records: list[dict[str, Any]]) -> dict[str, Any]:
     sources = {r["source"]: r for r in records if "source" in r}
-    about = [
-        {**entry, "sha256": sources[at]["sha256"], "documents": sources[at]["documents"]}
-        for at, entry in enumerate(plan.identity["sources"])
-    ]
+    about = []
+    for at, (source, entry) in enumerate(zip(plan.sources, plan.identity["sources"], strict=True)):
+        known = {name: sources[at].get(name, 0) for name in ("sha256", "documents", "bad_records")}
+        is_url = isinstance(source.place, Url)
+        about.append({**entry, **known, **({"changed": source.changed} if is_url else {})})
     splits = {}
     for at, split in enumerate(plan.splits):
         shards = [r["shard"] for r in records if r.get("split") == split]

@@ -12,6 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from subword.corpus.reading import Reading
+from subword.corpus.remote import url_stamp
+from subword.corpus.sources import Url
 from subword.errors import ArgumentError, SourceError
 from subword.manifest import json_sha256
 from subword.models import AllCharacters
@@ -24,7 +27,6 @@ __all__ = [
     "Plan",
     "Source",
     "bounded",
-    "grouped",
     "source_of",
     "tokenizer_sha256",
 ]
@@ -43,14 +45,20 @@ class Source:
     """A file as it was when the run began.
 
     Attributes:
-        path: Its path, as given.
-        n_bytes: Its size; None for what cannot be read twice, such as a pipe.
-        modified_ns: When it was last changed, in nanoseconds since 1970.
+        path: Its path or URL, as given.
+        n_bytes: Its size, as it is stored; None where it is not known.
+        changed: What changes when it does: of a path the time of its last change in nanoseconds
+            since 1970. None for what cannot be read twice, such as a pipe.
     """
 
     path: str
     n_bytes: int | None
-    modified_ns: int | None
+    changed: int | str | None
+
+    @property
+    def place(self) -> Path | Url:
+        """Give what opens it. A ``Path`` never holds two slashes together."""
+        return Url(self.path) if "://" in self.path else Path(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ class Options:
     Attributes:
         format: A name of ``subword.shards.FORMATS``.
         dtype: Of the ids.
-        cut: How files are cut into documents, as ``corpus.document_cut`` gives it.
+        reading: How files become documents.
         separator: The special token behind each document, or None.
         special: What text that spells a special token becomes.
         shard_tokens: Tokens at which a shard is full.
@@ -72,7 +80,7 @@ class Options:
 
     format: str
     dtype: str
-    cut: str | bytes
+    reading: Reading
     separator: str | None
     special: Special
     shard_tokens: int
@@ -83,9 +91,16 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """Give the options as JSON."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        if isinstance(self.cut, bytes):
-            values["cut"] = {"separator": self.cut.decode("utf-8", "surrogateescape")}
+        reading, cut = self.reading, self.reading.cut
+        values: dict[str, Any] = {
+            "input_format": reading.format,
+            "field": reading.field,
+            "on_bad": reading.on_bad,
+            "cut": cut,
+        }
+        if isinstance(cut, bytes):
+            values["cut"] = {"separator": cut.decode("utf-8", "surrogateescape")}
+        values |= {f.name: getattr(self, f.name) for f in fields(self) if f.name != "reading"}
         if not isinstance(self.special, str):
             values["special"] = sorted(self.special)
         return values
@@ -159,12 +174,14 @@ def bounded(tokenizer: Tokenizer, n_threads: int | None) -> Tokenizer:
     return tokenizer.replace(memo_bytes=memo_bytes)
 
 
-def source_of(path: Path) -> Source:
+def source_of(path: Path | Url) -> Source:
     """Give a file as it is now.
 
     Raises:
         SourceError: It is not there any more.
     """
+    if isinstance(path, Url):
+        return Source(path.text, *url_stamp(path.text))
     try:
         status = path.stat()
     except OSError as error:
@@ -173,24 +190,6 @@ def source_of(path: Path) -> Source:
     if not stat.S_ISREG(status.st_mode) or name.startswith("/dev/"):
         return Source(name, None, None)
     return Source(name, status.st_size, status.st_mtime_ns)
-
-
-def grouped(sources: Iterable[Source], task_bytes: int) -> tuple[tuple[int, int], ...]:
-    """Give tasks: consecutive files, taken together until they have enough bytes.
-
-    Examples:
-        >>> grouped([Source(name, 10, 0) for name in "abcde"], 20)
-        ((0, 2), (2, 4), (4, 5))
-    """
-    tasks, first, n_bytes, at = [], 0, 0, 0
-    for at, source in enumerate(sources, start=1):
-        n_bytes += source.n_bytes or 0
-        if n_bytes >= task_bytes:
-            tasks.append((first, at))
-            first, n_bytes = at, 0
-    if first < at:
-        tasks.append((first, at))
-    return tuple(tasks)
 
 
 def tokenizer_sha256(tokenizer: Tokenizer) -> str:

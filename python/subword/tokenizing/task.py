@@ -7,7 +7,7 @@ process that goes on cuts the scratch files back to the last checkpoint, so the 
 where an earlier one was killed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
@@ -17,6 +17,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from subword.corpus.reading import BadRecords
+from subword.corpus.sources import Documents
+from subword.counted_inputs import digest
 from subword.errors import FormatError, ResumeError
 from subword.manifest import Journal, file_sha256, json_sha256
 from subword.shards.layouts import module_of
@@ -25,11 +28,12 @@ from subword.tokenizing.blocks import Block, Checked, document_blocks, file_bloc
 from subword.tokenizing.plan import Plan
 from subword.tokenizing.scratch import Scratch
 from subword.tokenizing.splits import is_validation, shuffled
-from subword.types import TextLike
 
 __all__ = ["journal_header", "run_task"]
 
 _CHECKPOINT_BYTES: Final = 1 << 26
+_WAIT_SECONDS: Final = 20.0
+"""A worker whose run was killed, or that a cluster gave up, takes a moment to end."""
 _MAX_DOCUMENTS: Final = 1 << 20
 """Documents at which a shard is full whatever its tokens: their ends are held in memory."""
 
@@ -44,7 +48,7 @@ def journal_header(plan: Plan, task: int) -> dict[str, Any]:
 def run_task(
     plan: Plan,
     task: int,
-    documents: Iterable[TextLike] | None = None,
+    documents: Documents | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> None:
     """Do a task, or what is left of it; a task that is done is left as it is.
@@ -61,7 +65,8 @@ def run_task(
         SubwordError: A document that cannot be encoded.
         OSError: A shard cannot be written.
     """
-    with Journal(plan.journal(task), journal_header(plan, task)) as journal:
+    header = journal_header(plan, task)
+    with Journal(plan.journal(task), header, wait_seconds=_WAIT_SECONDS) as journal:
         if any("finished" in record for record in journal.records):
             return
         with closing(_Writer(plan, task, journal)) as writer:
@@ -83,23 +88,34 @@ def _do_source(
     plan: Plan,
     writer: "_Writer",
     number: int,
-    documents: Iterable[TextLike] | None,
+    documents: Documents | None,
     report: Callable[[int], object] | None,
 ) -> None:
     """Encode a source on this thread while another one writes, and a third takes its hash."""
     source, skip = plan.sources[number], writer.n_documents
+    bad = BadRecords(plan.options.reading.on_bad)
     blocks: Iterator[Block]
     if documents is not None:
-        blocks = document_blocks(plan, documents, skip, writer.checked)
-    else:
-        if skip and source.n_bytes is None:
-            raise ResumeError(
-                f"{plan.folder} holds a part of {source.path}, which cannot be read twice; start "
-                "the run in another directory"
-            )
-        blocks = file_blocks(plan, number, skip)
-    with ThreadPoolExecutor(2) as pool:
-        hashed = None if source.n_bytes is None else pool.submit(file_sha256, source.path)
+        blocks = document_blocks(plan, documents, skip, writer.checked, bad)
+        _write(writer, blocks, report)
+        writer.finish_source(writer.checked[1] if writer.checked else None, bad)
+        return
+    if skip and source.changed is None:
+        raise ResumeError(
+            f"{plan.folder} holds a part of {source.path}, which cannot be read twice; start "
+            "the run in another directory"
+        )
+    with digest(source.place) as sha256:
+        blocks = file_blocks(plan, number, skip, bad, sha256.update)
+        _write(writer, blocks, report)
+        writer.finish_source(sha256.finish(), bad)
+
+
+def _write(
+    writer: "_Writer", blocks: Iterator[Block], report: Callable[[int], object] | None
+) -> None:
+    """Write each block while the next one is made."""
+    with ThreadPoolExecutor(1) as pool:
         written: Future[None] | None = None
         for block in blocks:
             if written is not None:
@@ -109,8 +125,6 @@ def _do_source(
             written = pool.submit(writer.add, block)
         if written is not None:
             written.result()
-        sha256 = writer.checked[1] if hashed is None and writer.checked else None
-        writer.finish_source(sha256 if hashed is None else hashed.result())
 
 
 class _Writer:
@@ -170,11 +184,14 @@ class _Writer:
         if self._n_unsaved >= _CHECKPOINT_BYTES and n_ended:
             self._save({})
 
-    def finish_source(self, sha256: str | None) -> None:
+    def finish_source(self, sha256: str | None, bad: BadRecords) -> None:
         """Put the source on record as done."""
         n_documents, number = self.n_documents, self.source
         self.source, self.n_documents = number + 1, 0
-        self._save({"source": number, "sha256": sha256, "documents": n_documents})
+        record: dict[str, Any] = {"source": number, "sha256": sha256, "documents": n_documents}
+        if bad.n_records:
+            record |= {"bad_records": bad.n_records, "bad_places": bad.places}
+        self._save(record)
 
     def finish(self) -> None:
         """Close the shards that are open, and put the task on record as done."""
@@ -222,7 +239,7 @@ class _Writer:
         ids = block.ids[starts[at] : starts[end]]
         lengths, chosen = np.diff(starts[at : end + 1]), split_of[at:end]
         numbers = np.arange(self.n_documents, self.n_documents + end - at)
-        rows = np.column_stack((np.full(end - at, block.source), numbers))
+        rows = np.column_stack((np.full(end - at, self.source), numbers))
         for split, scratch in enumerate(self._scratch):
             mask = chosen == split
             if mask.all():

@@ -15,7 +15,7 @@ use crate::corpus::{Chunk, CorpusReader, Cut};
 use crate::counts::{CountTable, Counter, Spill};
 use crate::error::{Error, Kind};
 use crate::parallel::{Control, for_each};
-use crate::runs::Merge;
+use crate::runs::{Merge, Run};
 use crate::special::{SpecialToken, SpecialTokens};
 use crate::split::Splitter;
 
@@ -345,10 +345,10 @@ impl PretokenTable {
 
     /// The table that runs add up to; rows of less than `min_count` are left out.
     #[staticmethod]
-    #[pyo3(signature = (paths, *, min_count=1))]
-    fn from_runs(py: Python<'_>, paths: Vec<PathBuf>, min_count: u64) -> PyResult<Self> {
+    #[pyo3(signature = (runs, *, min_count=1))]
+    fn from_runs(py: Python<'_>, runs: Vec<Run>, min_count: u64) -> PyResult<Self> {
         run_long(py, None, |control| {
-            CountTable::from_merge(&mut Merge::open(&paths, min_count)?, control)
+            CountTable::from_merge(&mut Merge::open(&runs, min_count)?, control)
         })
         .map(Self)
     }

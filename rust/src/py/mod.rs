@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use super::split::{class_ranges, split};
     #[pymodule_export]
-    use super::tokenize::FileEncoder;
+    use super::tokenize::{FileEncoder, encode_column};
     #[pymodule_export]
     use super::tokenizer::{TextStream, Tokenizer};
     #[pymodule_export]

@@ -8,10 +8,10 @@ use pyo3::types::PyBytes;
 
 use super::border::{run_long, to_py_err};
 use super::text::array;
-use crate::counts::{CountTable, add, multiply};
+use crate::counts::{CountTable, multiply};
 use crate::error::{Error, Kind, Result};
 use crate::parallel::Control;
-use crate::runs::{Merge, RunWriter};
+use crate::runs::{Merge, Run, RunWriter};
 
 /// Rows as Python gives them: bytes, ends, counts, first positions.
 pub type Batch<'py> = (
@@ -96,10 +96,8 @@ impl RunFile {
         Ok(Self(Some(writer)))
     }
 
-    /// Append rows, their counts multiplied by `factor` and their positions moved by `offset`;
-    /// gives the sum of the counts as they came.
-    #[expect(clippy::too_many_arguments, reason = "columns")]
-    #[pyo3(signature = (data, ends, counts, first_seen, *, factor=1, offset=0))]
+    /// Append rows, their counts multiplied by `factor`.
+    #[pyo3(signature = (data, ends, counts, first_seen, *, factor=1))]
     fn append(
         &mut self,
         py: Python<'_>,
@@ -108,13 +106,12 @@ impl RunFile {
         counts: PyReadonlyArray1<'_, u64>,
         first_seen: PyReadonlyArray1<'_, u64>,
         factor: u64,
-        offset: u64,
     ) -> PyResult<()> {
         let rows = Rows::of(&data, &ends, &counts, &first_seen)?;
         let Some(writer) = &mut self.0 else { return Err(to_py_err(py, &is_finished())) };
         run_long(py, None, |control| {
             rows.try_for_each(control, |pretoken, count, first_seen| {
-                writer.push(pretoken, multiply(count, factor)?, add(first_seen, offset)?)
+                writer.push(pretoken, multiply(count, factor)?, first_seen)
             })
         })
     }
@@ -144,11 +141,11 @@ type Given<'py> = (
 
 #[pymethods]
 impl RunMerge {
-    /// Merge the runs at `paths`; rows that add up to less than `min_count` are dropped.
+    /// Merge runs, given with what is added to their positions; rows that add up to less than `min_count` are dropped.
     #[new]
-    #[pyo3(signature = (paths, *, min_count=1))]
-    fn new(py: Python<'_>, paths: Vec<PathBuf>, min_count: u64) -> PyResult<Self> {
-        Merge::open(&paths, min_count).map(Self).map_err(|error| to_py_err(py, &error))
+    #[pyo3(signature = (runs, *, min_count=1))]
+    fn new(py: Python<'_>, runs: Vec<Run>, min_count: u64) -> PyResult<Self> {
+        Merge::open(&runs, min_count).map(Self).map_err(|error| to_py_err(py, &error))
     }
 
     /// The next `n_rows` rows, or fewer at the end: bytes, ends, counts, first positions.
@@ -182,8 +179,8 @@ impl RunMerge {
 
 /// Make one run of several, at a path where nothing is yet.
 #[pyfunction]
-pub fn merge_runs(py: Python<'_>, paths: Vec<PathBuf>, into: PathBuf) -> PyResult<()> {
-    run_long(py, None, |control| crate::runs::merge_runs(&paths, &into, control))
+pub fn merge_runs(py: Python<'_>, runs: Vec<Run>, into: PathBuf) -> PyResult<()> {
+    run_long(py, None, |control| crate::runs::merge_runs(&runs, &into, control))
 }
 
 /// The number of threads for `n_threads`: itself, or one a core for None.

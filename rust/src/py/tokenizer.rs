@@ -244,7 +244,14 @@ impl Tokenizer {
         let texts = texts_of(texts)?;
         let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
         let (ids, bounds) = run_long(py, None, |control| {
-            encode_batch(&self.0, &texts, &policy, n_threads, control)
+            encode_batch(
+                &self.0,
+                &texts,
+                &policy,
+                n_threads,
+                &|index| format!("text {index}"),
+                control,
+            )
         })?;
         Ok((array(py, ids), array(py, bounds)))
     }
