@@ -28,6 +28,7 @@ __all__ = [
     "Words",
     "check_column",
     "class_ranges",
+    "continue_merges",
     "json_tables",
     "learn_merges",
     "learn_pieces",
@@ -334,6 +335,18 @@ class Unigram:
     @property
     def vocab_size(self) -> int: ...
 
+def continue_merges(
+    symbols: npt.NDArray[np.uint32],
+    bounds: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.uint64],
+    tokens: list[bytes],
+    n_merges: int,
+    *,
+    taken: list[bytes],
+    forbidden: npt.NDArray[np.uint64],
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+) -> list[tuple[int, int, int]]: ...
 def learn_merges(
     table: PretokenTable,
     n_merges: int,
