@@ -14,7 +14,7 @@ from subword.tokenizer import Tokenizer
 from subword.types import TextLike, TokenId, is_utf8
 from subword.vocabulary.certificate import Moved, SourceChange, Unreachable
 from subword.vocabulary.torn import changed_texts, moved, torn_texts
-from subword.vocabulary.words import is_changed
+from subword.vocabulary.words import Front
 
 __all__ = [
     "HOSTILE_TEXTS",
@@ -164,7 +164,7 @@ def unreachable(
         normal = ("normal", "user_defined")
         vocab = {at: token for at, token in vocab.items() if model.pieces[at].kind in normal}
     alone = model_alone(tokenizer)
-    begin = _longest_begin(tokenizer)
+    begin, front = _longest_begin(tokenizer), Front(tokenizer)
     found: list[Unreachable] = []
     for token_id, token in vocab.items():
         text: TextLike = token if isinstance(model, Bpe) else tokenizer.decode([token_id])
@@ -173,10 +173,10 @@ def unreachable(
         reason: Reason = "merges"
         if any(name.encode() in token for name in tokenizer.special_tokens):
             reason = "special"
-        elif _continues(model, alone, token_id, begin):
+        elif _continues(model, alone, token_id, token, begin):
             reason = "inside"
         elif _ids(alone, token) == [token_id]:
-            reason = _cut(tokenizer, token, token_id in used)
+            reason = _cut(tokenizer, front, token, token_id in used)
         found.append(Unreachable(token_id, token, reason, token_id in added))
     return tuple(found)
 
@@ -192,20 +192,21 @@ def _longest_begin(tokenizer: Tokenizer) -> bytes:
     return max(begins, key=len, default=b"")
 
 
-def _continues(model: Model, alone: Tokenizer, token_id: TokenId, begin: bytes) -> bool:
+def _continues(
+    model: Model, alone: Tokenizer, token_id: TokenId, token: bytes, begin: bytes
+) -> bool:
     """Tell whether a token of WordPiece comes up behind this, which no longer one begins."""
-    token = model.vocab[token_id]
     if not isinstance(model, WordPiece) or not token.startswith(model.prefix.encode()):
         return False
     rest = token.removeprefix(model.prefix.encode())
     return token_id in (_ids(alone, begin + rest) or ())
 
 
-def _cut(tokenizer: Tokenizer, token: bytes, is_used: bool) -> Reason:
+def _cut(tokenizer: Tokenizer, front: Front, token: bytes, is_used: bool) -> Reason:
     """Tell why a token that the model reaches is not reached by its text."""
     if is_used or not is_utf8(token):
         return "inside"
-    if is_changed(tokenizer, token):
+    if front.changes(token):
         return "normalizer"
     is_split = bool(tokenizer.pattern) or tokenizer.pretokenizer is not None
     return "pattern" if is_split else "inside"

@@ -82,13 +82,12 @@ def donor_weights(
             f"{file.path}: {name} has {file.tensors[name].shape[0]} rows, but the donor's "
             f"tokenizer {other.vocab_size} ids, each of which needs one"
         )
+    ours = new.vocab
     theirs = {body_of(other, token): at for at, token in other.model.vocab.items()}
     shared = sorted(
         (theirs[body], old_id)
         for old_id, new_id in id_map.old_to_new.items()
-        if new_id is not None
-        and (body := body_of(new, new.vocab.get(new_id, b""))) in theirs
-        and body
+        if new_id is not None and (body := body_of(new, ours.get(new_id, b""))) in theirs and body
     )
     if not shared:
         raise VocabularyError("the donor has no token that the old vocabulary has")

@@ -11,7 +11,7 @@ from subword.tokenizer import Tokenizer
 from subword.types import Pair, TextLike, TokenId, is_utf8
 from subword.vocabulary.checks import model_alone
 from subword.vocabulary.continued_bpe import NewMerge, continue_merges
-from subword.vocabulary.words import body_of, cut, is_changed
+from subword.vocabulary.words import Front, body_of
 
 __all__ = ["checked_tokens", "faults", "merges_of_tokens"]
 
@@ -40,6 +40,7 @@ def faults(tokenizer: Tokenizer) -> Callable[[bytes], str | None]:
     reserved = [text.encode() for text in tokenizer.special_tokens]
 
     is_bytes = isinstance(tokenizer.model, Bpe)
+    front = Front(tokenizer)
 
     def fault_of(token: bytes) -> str | None:
         body = body_of(tokenizer, token)
@@ -51,9 +52,9 @@ def faults(tokenizer: Tokenizer) -> Callable[[bytes], str | None]:
             return "is part of a character, which no text of characters holds"
         if any(text in body for text in reserved):
             return "spells a special token, which is cut out of texts before the model sees them"
-        if is_changed(tokenizer, token):
+        if front.changes(token):
             return "is changed by the normalizer, so that no text gives it"
-        pretokens = cut(tokenizer, body if isinstance(tokenizer.model, Bpe | WordPiece) else token)
+        pretokens = front.cut(body if isinstance(tokenizer.model, Bpe | WordPiece) else token)
         # What is part of a character by itself may stand in a longer pre-token all the same.
         if len(pretokens) != 1 and is_utf8(token):
             return f"is no pre-token: the split gives {pretokens!r:.80}"

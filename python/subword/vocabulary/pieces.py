@@ -51,8 +51,9 @@ def extended_pieces(
 
     They are the characters without a piece and what merging makes of them and the old pieces,
     whichever save the most ids; characters come first, and no more than cover 99.95 % of the
-    text. A piece that its own text does not give is left out, and so is one of Unigram with which a
-    counted word is cut where it was not, unless ``may_tear``.
+    text. Without byte pieces all of these characters do, since they were unknown. A piece that its
+    own text does not give is left out, and so is one of Unigram with which a counted word is cut
+    where it was not, unless ``may_tear``.
 
     Raises:
         ArgumentError: Special tokens have ids behind the pieces, where new pieces would go.
@@ -75,8 +76,12 @@ def extended_pieces(
         min_frequency=min_frequency,
         max_token_length=max_bytes,
     )
-    n_characters = _share(missing, [merge.count for merge in merges], n_tokens)
-    made = [merge.token for merge in merges]
+    n_characters = len(missing)
+    # Without bytes a character saves no ids: it is the difference between known and unknown.
+    if model.byte_fallback:
+        n_characters = _share(missing, [merge.count for merge in merges], n_tokens)
+    lacking = {text.decode() for text in characters[n_characters:]}
+    made = [merge.token for merge in merges if lacking.isdisjoint(merge.token.decode())]
     reached = reached_pieces(tokenizer, characters[:n_characters], made)[:n_tokens]
     if isinstance(model, Unigram) and not may_tear:
         reached = _untorn(tokenizer, reached, words)

@@ -14,7 +14,7 @@ from subword.normalizers import SentencePieceSpaces
 from subword.tokenizer import Tokenizer
 from subword.types import is_utf8
 
-__all__ = ["SPACE", "SPACED_WORDS", "body_of", "cut", "is_changed", "normalized", "words_of"]
+__all__ = ["SPACE", "SPACED_WORDS", "Front", "body_of", "words_of"]
 
 SPACE = "\u2581"
 """What sentencepiece writes for a space: U+2581."""
@@ -37,17 +37,13 @@ def words_of(
         EmptyCorpusError: There is nothing left.
     """
     reserved = [text.encode() for text in tokenizer.special_tokens]
-    escapes = any(
-        step.escape_whitespaces
-        for step in tokenizer.normalizer
-        if isinstance(step, SentencePieceSpaces)
-    )
+    front = Front(tokenizer)
     found: dict[bytes, int] = {}
     for pretoken, count in zip(counts, counts.counts().tolist(), strict=True):
-        for word in cut(tokenizer, normalized(tokenizer, pretoken)):
+        for word in front.cut(front.normalized(pretoken)):
             if not is_utf8(word) or any(name in word for name in reserved):
                 continue
-            parts = _SPACED.findall(word.decode()) if escapes else [word.decode()]
+            parts = _SPACED.findall(word.decode()) if front.escapes else [word.decode()]
             for part in map(str.encode, parts):
                 found[part] = found.get(part, 0) + count
     found.pop(b"", None)
@@ -58,23 +54,45 @@ def words_of(
     return list(found), numbers
 
 
-def normalized(tokenizer: Tokenizer, text: bytes) -> bytes:
-    """Normalize a part of a text: nothing is added at its ends, nothing stripped there."""
-    steps = tokenizer.normalizer
-    spaces = [step for step in steps if isinstance(step, SentencePieceSpaces)]
-    others = [step for step in steps if not isinstance(step, SentencePieceSpaces)]
-    data = _core.Normalizer(others).normalize(text)[0] if others else text
-    if any(step.escape_whitespaces for step in spaces):
-        data = data.replace(b" ", SPACE.encode())
-    return data
+class Front:
+    """What a part of a text goes through before the model, compiled once.
 
+    Nothing is added at the ends of the part, nothing stripped there, as in the middle of a text.
+    """
 
-def cut(tokenizer: Tokenizer, text: bytes) -> list[bytes]:
-    """Give what the split makes of a text from the middle of a document."""
-    if tokenizer.pretokenizer is not None:
-        steps = _core.Steps(list(tokenizer.pretokenizer))
-        return [piece for piece, *_ in steps.split(text, at_start=False)]
-    return _core.split(text, list(tokenizer.pattern))
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        steps = tokenizer.normalizer
+        others = [step for step in steps if not isinstance(step, SentencePieceSpaces)]
+        self.tokenizer = tokenizer
+        self.has_normalizer = bool(steps)
+        self.escapes = any(
+            step.escape_whitespaces for step in steps if isinstance(step, SentencePieceSpaces)
+        )
+        self.pattern = list(tokenizer.pattern)
+        self._normalizer = _core.Normalizer(others) if others else None
+        pretokenizer = tokenizer.pretokenizer
+        self._steps = None if pretokenizer is None else _core.Steps(list(pretokenizer))
+
+    def normalized(self, text: bytes) -> bytes:
+        """Normalize a part of a text."""
+        data = self._normalizer.normalize(text)[0] if self._normalizer else text
+        return data.replace(b" ", SPACE.encode()) if self.escapes else data
+
+    def cut(self, text: bytes) -> list[bytes]:
+        """Give what the split makes of a part."""
+        if self._steps is not None:
+            return [piece for piece, *_ in self._steps.split(text, at_start=False)]
+        return _core.split(text, self.pattern) if self.pattern else [text]
+
+    def changes(self, token: bytes) -> bool:
+        """Tell whether a token is changed wherever it stands, so that no text gives it."""
+        if not self.has_normalizer:
+            return False
+        # Digits around it, which compose with no mark: what is added or dropped at the ends of a
+        # text is not the token's.
+        body = body_of(self.tokenizer, token)
+        around = self.normalized(b"0" + body + b"0")
+        return not any(spelling in around for spelling in (body, token))
 
 
 def body_of(tokenizer: Tokenizer, token: bytes) -> bytes:
@@ -83,14 +101,3 @@ def body_of(tokenizer: Tokenizer, token: bytes) -> bytes:
         return token.removeprefix(tokenizer.model.prefix.encode())
     is_sentencepiece = isinstance(tokenizer.model, Pieces | Unigram)
     return token.replace(SPACE.encode(), b" ") if is_sentencepiece else token
-
-
-def is_changed(tokenizer: Tokenizer, token: bytes) -> bool:
-    """Tell whether the normalizer changes a token wherever it stands, so that no text gives it."""
-    if not tokenizer.normalizer:
-        return False
-    # Digits around it, which compose with no mark: what is added or dropped at the ends of a text
-    # is not the token's.
-    body = body_of(tokenizer, token)
-    around = normalized(tokenizer, b"0" + body + b"0")
-    return not any(spelling in around for spelling in (body, token))
