@@ -113,6 +113,7 @@ from subword.training.wordpiece import train_wordpiece
 from subword.types import Encoding, Ragged
 from subword.vocabulary.adapted import Adapted
 from subword.vocabulary.certificate import Certificate
+from subword.vocabulary.donor import Donor
 from subword.vocabulary.embeddings import EmbeddingSummary, init_embeddings
 from subword.vocabulary.extend import extend
 from subword.vocabulary.id_map import IdMap
@@ -137,6 +138,7 @@ __all__ = [
     "CountOverflowError",
     "CountSummary",
     "CountsError",
+    "Donor",
     "EmbeddingSummary",
     "EmptyCorpusError",
     "Encoding",

@@ -28,6 +28,7 @@ __all__ = [
     "Words",
     "check_column",
     "class_ranges",
+    "continue_merges",
     "encode_column",
     "json_tables",
     "learn_merges",
@@ -363,6 +364,18 @@ class Unigram:
     @property
     def vocab_size(self) -> int: ...
 
+def continue_merges(
+    symbols: npt.NDArray[np.uint32],
+    bounds: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.uint64],
+    tokens: list[bytes],
+    n_merges: int,
+    *,
+    taken: list[bytes],
+    forbidden: npt.NDArray[np.uint64],
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+) -> list[tuple[int, int, int]]: ...
 def learn_merges(
     table: PretokenTable,
     n_merges: int,

@@ -72,6 +72,24 @@ def test_init_embeddings(folder: Path) -> None:
     assert numpy_files.load_file("made/model.safetensors")["wte.weight"].shape == (261, 4)
 
 
+def test_a_donor_and_the_tokenizer_files(folder: Path) -> None:
+    numpy_files = pytest.importorskip("safetensors.numpy")
+    run("extend", "old.json", "--token", "slow", "--first-id", 300, "-o", "new")
+    Path("model").mkdir()
+    rows = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
+    numpy_files.save_file({"wte.weight": rows}, "model/model.safetensors")
+    Path("donor").mkdir()
+    numpy_files.save_file({"wte.weight": rows[:260]}, "donor/model.safetensors")
+    subword.save(subword.load("old.json"), "donor/tokenizer.json")
+    whole = ("init-embeddings", "model", "new/id_map.json", "-o", "made", "--method", "omp")
+    donor = ("--donor", "donor", "--n-atoms", 4)
+    result = CliRunner().invoke(app, [str(part) for part in (*whole, *donor)])
+    assert result.exit_code == 1 and "--donor needs --tokenizer" in result.stderr
+    run(*whole, *donor, "--tokenizer", "new/tokenizer.json")
+    assert numpy_files.load_file("made/model.safetensors")["wte.weight"].shape == (301, 4)
+    assert subword.load("made/tokenizer.json") == subword.load("new/tokenizer.json")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -1,12 +1,9 @@
 """New tokens: old ids and merges stay, encodings only get coarser, each new token is reached."""
 
-import itertools
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +15,8 @@ from subword.models import Bpe
 from subword.normalizers import Nfc
 from subword.pretokens import WhitespaceSplit
 from subword.tokenizer import Tokenizer
-from subword.types import Ragged
 from subword.vocabulary.certificate import LAWS, Law
 from subword.vocabulary.checks import compare
-from subword.vocabulary.continued_bpe import continue_merges
 
 from .adaptable import extended, token_ends, trained
 
@@ -72,66 +67,6 @@ def test_from_bytes_it_learns_what_training_learns(counts, n_merges):
     # Training may make one token in two ways; going on never does.
     if len(set(expected.vocab.values())) == len(expected.vocab):
         assert made.merges == expected.merges
-
-
-def plain_merges(words: dict[tuple[int, ...], int], tokens: dict[int, bytes], n: int, first: int):
-    """The same as ``continue_merges``, counting all pairs anew for each merge."""
-    tokens, made = dict(tokens), []
-    while len(made) < n:
-        pairs: Counter[tuple[int, int]] = Counter()
-        for word, count in words.items():
-            for pair in itertools.pairwise(word):
-                pairs[pair] += count
-        known = set(tokens.values())
-        open_ = {p: c for p, c in pairs.items() if tokens[p[0]] + tokens[p[1]] not in known}
-        if not open_:
-            break
-        best = max(open_, key=lambda p: (open_[p], tokens[p[0]], tokens[p[1]]))
-        new_id = first + len(made)
-        tokens[new_id] = tokens[best[0]] + tokens[best[1]]
-        made.append((best, open_[best]))
-        joined: Counter[tuple[int, ...]] = Counter()
-        for word, count in words.items():
-            out, at = [], 0
-            while at < len(word):
-                hit = word[at : at + 2] == best
-                out.append(new_id if hit else word[at])
-                at += 2 if hit else 1
-            joined[tuple(out)] += count
-        words = dict(joined)
-    return made
-
-
-@given(
-    words=st.dictionaries(
-        st.lists(st.integers(0, 3), min_size=1, max_size=9).map(tuple),
-        st.integers(1, 50),
-        max_size=10,
-    ),
-    n=st.integers(0, 12),
-    least=st.integers(1, 40),
-)
-def test_merges_are_those_of_counting_anew(words, n, least):
-    tokens = {0: b"a", 1: b"b", 2: b"ab", 3: b"c"}
-    ids = np.array([at for word in words for at in word], np.uint32)
-    bounds = np.cumsum([0, *map(len, words)])
-    counts = np.array(list(words.values()), np.uint64)
-    learnt = continue_merges(Ragged(ids, bounds), counts, tokens, n, first_id=10)
-    found = [(merge.pair, merge.count) for merge in learnt]
-    expected = plain_merges(words, tokens, n, 10)
-    assert found == expected
-    frequent = continue_merges(
-        Ragged(ids, bounds), counts, tokens, n, first_id=10, min_frequency=least
-    )
-    assert [merge.pair for merge in frequent] == [
-        pair for pair, count in expected if count >= least
-    ]
-
-
-def test_counts_past_64_bits_are_refused():
-    ids = Ragged(np.array([0, 1, 0], np.uint32), np.array([0, 3]))
-    with pytest.raises(errors.CountOverflowError, match="2\\^64-1"):
-        continue_merges(ids, np.array([2**63], np.uint64), {0: b"a", 1: b"b"}, 1, first_id=2)
 
 
 def test_weights_decide():
@@ -226,14 +161,6 @@ def test_counts_of_another_pattern_are_refused():
 def test_arguments_that_say_nothing_are_refused(options):
     with pytest.raises(errors.ArgumentError):
         subword.extend(trained(OLD, 3), **options)
-
-
-def test_models_that_cannot_keep_the_promise_are_refused():
-    words = subword.train_wordpiece({"low": 5, "lower": 2}, 12)
-    with pytest.raises(errors.ArgumentError, match="cannot keep"):
-        subword.extend(words, NEW, 2)
-    with pytest.raises(errors.ArgumentError, match="byte-level BPE"):
-        subword.prune(words, 5, NEW)
 
 
 def test_running_out_of_pairs_is_said():

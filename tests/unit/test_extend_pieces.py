@@ -93,15 +93,25 @@ def test_byte_level_merge_leaves_out_what_the_pattern_cuts():
     assert change.tokenizer.encode("los") == [change.tokenizer.token_id("los")]
 
 
+def test_words_end_where_spaces_are_whatever_the_counts_were_cut_with():
+    tok = pieces_of(OLD)
+    counts = subword.PretokenCounts.from_mapping({"abc dd,ab": 3, " dd": 1}, pattern="none")
+    words = {"abc": 3, " dd,ab": 3, " dd": 1}
+    assert extended(tok, counts, 4).tokenizer == extended(tok, words, 4).tokenizer
+    # Pieces reach over anything but a space.
+    assert extended(tok, counts, 9).tokenizer.find_id(f"{SPACE}dd,ab") is not None
+
+
 def test_what_pieces_cannot_do_is_refused():
     tok = pieces_of(OLD)
-    with pytest.raises(errors.ArgumentError, match="need byte-level BPE"):
-        subword.extend(tok, tokens=["abcd"])
+    kept = subword.PretokenCounts.from_mapping({"ab": 1}, pattern="none")
+    with pytest.raises(errors.ArgumentError, match="needs byte-level BPE"):
+        subword.extend(tok, tokens=["abcd"], unchanged_on=kept)
     with pytest.raises(errors.ArgumentError, match="first_id"):
         subword.extend(tok, {"abcd": 3}, 1, first_id=500)
     with pytest.raises(errors.ArgumentError, match="extend first"):
         subword.extend(tok.with_special_tokens(["<x>"]), {"abcd": 3}, 1)
     with pytest.raises(errors.EmptyCorpusError):
-        subword.extend(tok, {" a b": 3}, 1)
+        subword.extend(tok, {"  ": 3}, 1)
     with pytest.raises(errors.ArgumentError, match="two of"):
         subword.merge(tok, subword.train_bpe({"low": 5}, 257))

@@ -26,6 +26,7 @@ from subword.tokenizer import Tokenizer
 from subword.vocabulary.adapted import Adapted
 from subword.vocabulary.certificate import LAWS
 from subword.vocabulary.new_rows import Method
+from subword.vocabulary.words import SPACED_WORDS
 
 __all__ = ["run_extend", "run_init_embeddings", "run_merge", "run_prune"]
 
@@ -73,6 +74,13 @@ def run_extend(
         typer.Option("--unchanged-on", help="A text whose ids shall stay.", show_default=False),
     ] = None,
     min_frequency: Annotated[int, typer.Option(help="Rarer pairs are not merged.")] = 1,
+    max_token_length: Annotated[
+        int | None, typer.Option(help="Most bytes of a new token.", show_default="no limit")
+    ] = None,
+    first_id: Annotated[
+        int | None,
+        typer.Option(help="The id of the first new token.", show_default="the next free one"),
+    ] = None,
     text: TextsOption = None,
     name: NameOption = "tokenizer.json",
     allow: AllowOption = None,
@@ -91,6 +99,8 @@ def run_extend(
         tokens=token,
         unchanged_on=_counts(unchanged_on, tok, n_threads),
         min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        first_id=first_id,
         texts=_texts(text),
         allow=allow or (),
     )
@@ -165,6 +175,17 @@ def run_init_embeddings(
         Path, typer.Option("--output", "-o", help="The new folder.", show_default=False)
     ],
     method: Annotated[Method, typer.Option(help="How rows of new tokens are made.")] = "mean",
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(help="The changed tokenizer, to be written too.", show_default=False),
+    ] = None,
+    donor: Annotated[
+        Path | None,
+        typer.Option(
+            help="The other model of --method omp, with its tokenizer.", show_default=False
+        ),
+    ] = None,
+    n_atoms: Annotated[int, typer.Option(help="Old rows that a row of omp is made of.")] = 64,
     pad_to_multiple: Annotated[int, typer.Option(help="Rows are a multiple of it.")] = 1,
     input_name: Annotated[
         str | None, typer.Option(help="The input matrix.", show_default="by the usual names")
@@ -181,6 +202,8 @@ def run_init_embeddings(
         id_map,
         output,
         method=method,
+        donor=_donor(donor, tokenizer, n_atoms),
+        tokenizer=tokenizer,
         pad_to_multiple=pad_to_multiple,
         input_name=input_name,
         output_name=output_name,
@@ -201,6 +224,14 @@ def run_init_embeddings(
         print_rows((key.removeprefix("n_").replace("_", " "), n) for key, n in rows.items())
 
 
+def _donor(donor: Path | None, tokenizer: Path | None, n_atoms: int) -> subword.Donor | None:
+    if donor is None:
+        return None
+    if tokenizer is None:
+        raise subword.ArgumentError("--donor needs --tokenizer, to know what the new ids spell")
+    return subword.Donor(donor, subword.load(donor), subword.load(tokenizer), n_atoms)
+
+
 def _counts(
     sources: Sequence[str] | None, tok: Tokenizer, n_threads: int | None
 ) -> PretokenCounts | None:
@@ -212,7 +243,7 @@ def _counts(
     texts = [path for path in paths if path not in tables]
     found = [PretokenCounts.load(path) for path in tables]
     if texts:
-        pattern = tok.pattern or "gpt2"
+        pattern = tok.pattern or SPACED_WORDS
         special = list(tok.special_tokens)
         found.append(
             subword.count(texts, pattern=pattern, special_tokens=special, n_threads=n_threads)

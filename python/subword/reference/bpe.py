@@ -1,13 +1,14 @@
-"""Learn byte-level BPE merges by counting every pair again after every merge; apply them.
+"""Learn BPE merges by counting every pair again after every merge; apply them.
 
-Symbols are numbered: the bytes 0 to 255, then 256 + ``i`` for the result of merge ``i``.
+Symbols are numbered: the bytes 0 to 255, or the tokens of an older tokenizer, then one for the
+result of each merge.
 
 Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword
 Units", algorithm 1; over bytes as in GPT-2 (Radford et al. 2019, section 2.2).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, TypeVar
 
@@ -15,7 +16,7 @@ from subword.byte_characters import BYTE_CHARACTERS
 from subword.errors import ArgumentError, CountOverflowError
 from subword.types import Pair
 
-__all__ = ["Ties", "encode", "encode_by_ranks", "learn_merges", "replace_pair"]
+__all__ = ["Ties", "continue_merges", "encode", "encode_by_ranks", "learn_merges", "replace_pair"]
 
 Ties = Literal["greatest", "first", "hf", "smallest_id"]
 """Which pair of those with the greatest count is merged: see ``learn_merges``."""
@@ -73,13 +74,74 @@ def learn_merges(
         raise ArgumentError(f"ties is {ties!r:.40}; it is greatest, first, hf or smallest_id")
     tokens = [bytes([byte]) for byte in range(256)]
     words = [(list(pretoken), *seen) for pretoken, seen in pretoken_counts.items()]
+    return _learn(words, tokens, n_merges, lambda _: False, ties, min_frequency, max_token_length)
+
+
+def continue_merges(
+    words: Iterable[tuple[Sequence[int], int]],
+    tokens: Sequence[bytes],
+    n_merges: int,
+    *,
+    taken: Iterable[bytes] = (),
+    forbidden: Container[Pair] = (),
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+) -> list[tuple[Pair, int]]:
+    """Learn merges as ``learn_merges`` does, of words that are encoded already.
+
+    No merge makes a token that is there, old or new. Equal counts go to the lexicographically
+    greatest pair of byte strings, and of pairs that are spelt alike to the smallest numbers.
+
+    Args:
+        words: The symbols of each word, places in ``tokens``, and its count.
+        tokens: What each symbol spells.
+        n_merges: Number of merges wanted.
+        taken: What no merge may make, besides ``tokens``.
+        forbidden: Pairs of symbols that are never merged.
+        min_frequency: The count below which no pair is merged.
+        max_token_length: Bytes; a pair that would make a longer token is never merged.
+
+    Returns:
+        As ``learn_merges``; merge ``i`` makes the symbol ``len(tokens) + i``.
+
+    Raises:
+        CountOverflowError: A pair's count that passes 64 bits.
+
+    Source: Purason et al. 2025, "Teaching Old Tokenizers New Words", section 3.
+
+    Examples:
+        >>> continue_merges([([0, 1, 2], 3), ([0, 1], 4)], [b"a", b"b", b"c"], 2)
+        [((0, 1), 7), ((3, 2), 3)]
+    """
+    spelt = list(tokens)
+    known = {*taken, *tokens}
+
+    def is_closed(pair: Pair) -> bool:
+        token = spelt[pair[0]] + spelt[pair[1]]
+        return pair in forbidden or token in known or token in spelt[len(tokens) :]
+
+    start = [(list(symbols), count, at) for at, (symbols, count) in enumerate(words)]
+    return _learn(start, spelt, n_merges, is_closed, "greatest", min_frequency, max_token_length)
+
+
+def _learn(
+    words: list[Word],
+    tokens: list[bytes],
+    n_merges: int,
+    is_closed: Callable[[Pair], bool],
+    ties: Ties,
+    min_frequency: int,
+    max_token_length: int | None,
+) -> list[tuple[Pair, int]]:
+    """Merge the most frequent open pair again and again; new tokens are appended."""
     merges: list[tuple[Pair, int]] = []
     while len(merges) < n_merges:
         pair_counts = _count_pairs(words)
-        if max_token_length is not None:
-            for left, right in list(pair_counts):
-                if len(tokens[left]) + len(tokens[right]) > max_token_length:
-                    del pair_counts[left, right]
+        for pair in list(pair_counts):
+            n_bytes = len(tokens[pair[0]]) + len(tokens[pair[1]])
+            too_long = max_token_length is not None and n_bytes > max_token_length
+            if too_long or is_closed(pair):
+                del pair_counts[pair]
         highest = max(pair_counts.values(), default=0)
         if highest < max(min_frequency, 1):
             break
@@ -108,7 +170,7 @@ def _break_tie(
 ) -> Pair:
     """Choose one of the pairs whose counts are equal."""
     if ties == "greatest":
-        return max(tied, key=lambda pair: (tokens[pair[0]], tokens[pair[1]]))
+        return max(sorted(tied), key=lambda pair: (tokens[pair[0]], tokens[pair[1]]))
     if ties == "first":
         positions = _first_positions(tokens, words)
         return min(tied, key=positions.__getitem__)

@@ -13,6 +13,7 @@ __all__ = [
     "Certificate",
     "Law",
     "LawName",
+    "Moved",
     "SourceChange",
     "Unreachable",
     "check_allowed",
@@ -20,10 +21,10 @@ __all__ = [
 
 LawName = Literal["ids", "coarsening", "untouched", "reachability", "collisions", "round_trip"]
 """``ids``: old ids stay, or move only as the id map says. ``coarsening``: the new tokens of a
-text are old ones joined. ``untouched``: a text whose old ids are all kept has the same tokens.
-``reachability``: each new token is the encoding of its own text, and none lost that.
-``collisions``: no two tokens are equal, and none spells a special token. ``round_trip``: hostile
-text decodes to what it decoded to before."""
+text are old ones joined, save where it was unknown. ``untouched``: a text whose old ids are all
+kept has the same tokens. ``reachability``: each new token is the encoding of its own text, and
+none lost that. ``collisions``: no two tokens are equal, and none spells a special token.
+``round_trip``: hostile text decodes to what it decoded to before."""
 
 LAWS: tuple[LawName, ...] = (
     "ids",
@@ -104,6 +105,21 @@ class Unreachable:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """A place in which a text is cut where it was not.
+
+    Attributes:
+        source: The source that has it.
+        before: What the old tokens of the place stand for, from one common border to the next.
+        after: What the new ones do.
+    """
+
+    source: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """What a change did to a tokenizer.
 
@@ -117,6 +133,7 @@ class Certificate:
         laws: The laws that the change is held to.
         sources: Sizes of each source before and after.
         unreachable: Tokens that are not the encoding of their own text, in the order of the ids.
+        moved: Up to ten places a source in which a text is cut where it was not.
     """
 
     change: str
@@ -128,6 +145,7 @@ class Certificate:
     laws: tuple[Law, ...]
     sources: tuple[SourceChange, ...]
     unreachable: tuple[Unreachable, ...]
+    moved: tuple[Moved, ...] = ()
 
     @property
     def broken(self) -> tuple[Law, ...]:
@@ -173,7 +191,9 @@ class Certificate:
         laws = [f"  {law.name:<13} {law.state:<8} {law.detail}" for law in self.laws]
         sources = [_source_line(source) for source in self.sources]
         title = f"  {'source':<20} {'tokens before':>14} {'after':>14} {'change':>8}  bytes/token"
-        return "\n".join([head, "laws", *laws, *([title, *sources] if sources else [])])
+        places = [f"    {'|'.join(m.before)} → {'|'.join(m.after)}" for m in self.moved]
+        rows = [title, *sources] if sources else []
+        return "\n".join([head, "laws", *laws, *rows, *(["  moved", *places] if places else [])])
 
 
 def check_allowed(allow: Iterable[str]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 
 from subword.counts import PretokenCounts
-from subword.models import Bpe, Pieces
+from subword.models import Bpe, Pieces, Unigram
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 from subword.vocabulary.adapted import Adapted
@@ -20,6 +20,7 @@ from subword.vocabulary.checks import (
     unreachable,
 )
 from subword.vocabulary.id_map import id_map_of
+from subword.vocabulary.words import words_of
 
 __all__ = ["certified"]
 
@@ -49,9 +50,11 @@ def certified(
         ArgumentError: A single text in place of a list.
     """
     comparisons = []
-    if counts is not None and isinstance(old.model, Bpe):
+    if counts is not None and len(counts):
+        is_bytes = isinstance(old.model, Bpe)
+        words, numbers = (list(counts), counts.counts()) if is_bytes else words_of(old, counts)
         alone = model_alone(old), model_alone(new)
-        comparisons.append(compare("counts", counts, *alone, old_to_new, counts.counts()))
+        comparisons.append(compare("counts", words, *alone, old_to_new, numbers))
     for name, documents in named_texts(texts).items():
         comparisons.append(compare(name, documents, old, new, old_to_new))
     id_map = id_map_of(old, new, old_to_new)
@@ -62,9 +65,7 @@ def certified(
     is_prune = change == "prune"
     laws = (
         _ids_law(old, new, old_to_new, moves=is_prune),
-        _untouched_law(old, new, comparisons)
-        if is_prune
-        else _coarsening_law(old, new, comparisons),
+        _untouched_law(old, comparisons) if is_prune else _coarsening_law(old, new, comparisons),
         _reachability_law(old, old_to_new, lost),
         _collisions_law(old, new),
         _round_trip_law(old, new),
@@ -79,6 +80,7 @@ def certified(
         laws=laws,
         sources=tuple(comparison.change for comparison in comparisons),
         unreachable=lost,
+        moved=tuple(place for c in comparisons for place in c.moved if not is_prune),
     )
     certificate.require(allowed)
     return Adapted(new, id_map, certificate)
@@ -147,7 +149,7 @@ def _coarsening_rule(old: Tokenizer, new: Tokenizer) -> str | None:
     return None
 
 
-def _untouched_law(old: Tokenizer, new: Tokenizer, comparisons: list[Comparison]) -> Law:
+def _untouched_law(old: Tokenizer, comparisons: list[Comparison]) -> Law:
     n_touched = sum(comparison.n_touched for comparison in comparisons)
     n = sum(comparison.change.n_documents for comparison in comparisons)
     n_changed = sum(comparison.change.n_changed for comparison in comparisons)
@@ -156,8 +158,8 @@ def _untouched_law(old: Tokenizer, new: Tokenizer, comparisons: list[Comparison]
             "untouched", f"{n_touched:,} of {n:,} texts without a removed token have other tokens"
         )
     seen = f"{n:,} texts looked at, {n_changed:,} with a removed token, the others as before"
-    if isinstance(old.model, Bpe) and isinstance(new.model, Bpe):
-        rule = "only tokens that no merge reads were removed"
+    if not isinstance(old.model, Unigram):
+        rule = "only tokens that no other one is made of were removed"
         return Law("untouched", "proved", f"{rule}; {seen}")
     return Law("untouched", "checked", seen)
 

@@ -1,19 +1,20 @@
 """How the laws of a certificate are looked at: texts and tokens under two tokenizers."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from subword import _core
 from subword.errors import ArgumentError, UnencodableTextError
-from subword.models import Bpe, Pieces, Unigram
+from subword.models import Bpe, Model, Pieces, Unigram, WordPiece, unknown_id
 from subword.tokenizer import Tokenizer
-from subword.types import Ragged, TextLike, TokenId, is_utf8
-from subword.vocabulary.certificate import SourceChange, Unreachable
+from subword.types import TextLike, TokenId, is_utf8
+from subword.vocabulary.certificate import Moved, SourceChange, Unreachable
+from subword.vocabulary.torn import changed_texts, moved, torn_texts
+from subword.vocabulary.words import Front
 
 __all__ = [
     "HOSTILE_TEXTS",
@@ -31,6 +32,8 @@ Texts = Mapping[str, Iterable[TextLike]] | Iterable[TextLike]
 """Documents to look at, or several sources of them by name."""
 
 _BATCH_BYTES: Final = 1 << 24
+_MOST_SHOWN: Final = 10
+_REPLACEMENT: Final = "\ufffd".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +42,17 @@ class Comparison:
 
     Attributes:
         change: Its sizes.
-        n_torn: Documents in which a new token's border was no border of old tokens.
+        n_torn: Documents in which a new token ends inside an old one that was known.
         n_touched: Documents without removed tokens whose tokens are others all the same.
         used: New ids that came up.
+        moved: What moved in the first documents that were torn.
     """
 
     change: SourceChange
     n_torn: int
     n_touched: int
     used: frozenset[TokenId]
+    moved: tuple[Moved, ...] = ()
 
 
 def model_alone(tokenizer: Tokenizer) -> Tokenizer:
@@ -91,26 +96,29 @@ def compare(
         weights: How often each document counts, for sizes; once by default.
     """
     # The model alone has fewer ids than the tokenizer, whose special tokens come after it.
-    moved = np.full(max(old_to_new, default=-1) + 1, -1, np.int64)
+    places = np.full(max(old_to_new, default=-1) + 1, -1, np.int64)
     for old_id, new_id in old_to_new.items():
-        moved[old_id] = -1 if new_id is None else new_id
+        places[old_id] = -1 if new_id is None else new_id
     sizes = np.zeros(3, object)
     n_documents = n_changed = n_torn = n_touched = 0
     used: set[int] = set()
+    shown: list[Moved] = []
     for batch in _batches(texts):
         before, after = old.encode_batch(batch), new.encode_batch(batch)
         share = None if weights is None else weights[n_documents : n_documents + len(batch)]
         lengths = np.array([_n_bytes(text) for text in batch], np.int64)
         for at, column in enumerate((lengths, np.diff(before.bounds), np.diff(after.bounds))):
             sizes[at] += _weighted(column, share)
-        changed, removed = _changed(before, after, moved)
+        changed, removed = changed_texts(before, after, places)
         n_changed += int(changed.sum())
         n_touched += int((changed & ~removed).sum())
-        n_torn += _n_torn(batch, before, after, old, new, changed)
+        torn = torn_texts(batch, before, after, old, new, changed)
+        n_torn += len(torn)
+        shown += moved(name, [batch[at] for at in torn[: _MOST_SHOWN - len(shown)]], old, new)
         used.update(np.unique(after.ids).tolist())
         n_documents += len(batch)
     change = SourceChange(name, n_documents, int(sizes[0]), int(sizes[1]), int(sizes[2]), n_changed)
-    return Comparison(change, n_torn, n_touched, frozenset(used))
+    return Comparison(change, n_torn, n_touched, frozenset(used), tuple(shown))
 
 
 def _batches(texts: Iterable[TextLike]) -> Iterator[list[TextLike]]:
@@ -136,64 +144,6 @@ def _weighted(column: npt.NDArray[np.int64], share: npt.NDArray[np.uint64] | Non
     return int((column.astype(object) * share.astype(object)).sum()) if len(column) else 0
 
 
-def _changed(
-    before: Ragged, after: Ragged, moved: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Tell which documents have other tokens now, and which had one that is gone."""
-    expected, found = moved[before.ids], after.ids.astype(np.int64)
-    old_rows, new_rows = _rows(before), _rows(after)
-    same_length = np.diff(before.bounds) == np.diff(after.bounds)
-    changed = ~same_length
-    removed = np.zeros(len(changed), bool)
-    removed[old_rows[expected < 0]] = True
-    in_old, in_new = same_length[old_rows], same_length[new_rows]
-    changed[old_rows[in_old][expected[in_old] != found[in_new]]] = True
-    return changed, removed
-
-
-def _rows(encoded: Ragged) -> npt.NDArray[np.int64]:
-    """Give the text that each id is of."""
-    return np.repeat(np.arange(len(encoded), dtype=np.int64), np.diff(encoded.bounds))
-
-
-def _n_torn(
-    batch: Sequence[TextLike],
-    before: Ragged,
-    after: Ragged,
-    old: Tokenizer,
-    new: Tokenizer,
-    changed: npt.NDArray[np.bool_],
-) -> int:
-    """Count the documents where a new token ends inside an old one."""
-    old_lengths = _token_lengths(old)[before.ids]
-    new_lengths = _token_lengths(new)[after.ids]
-    if old_lengths.all() and new_lengths.all():
-        # All documents laid end to end: both encodings cover the same bytes.
-        inside = np.isin(np.cumsum(new_lengths), np.cumsum(old_lengths))
-        return len(np.unique(_rows(after)[~inside]))
-    n_torn = 0
-    for at in np.flatnonzero(changed).tolist():
-        old_ends, new_ends = (
-            {end for _, end in tok.encode_spans(batch[at]).byte_spans} for tok in (old, new)
-        )
-        n_torn += not new_ends <= old_ends
-    return n_torn
-
-
-def _token_lengths(tokenizer: Tokenizer) -> npt.NDArray[np.int64]:
-    """Give the bytes that each id stands for; 0 where that depends on the text."""
-    lengths = np.zeros(tokenizer.vocab_size, np.int64)
-    for token_id, token in tokenizer.vocab.items():
-        lengths[token_id] = len(token)
-    model = tokenizer.model
-    if isinstance(model, Unigram | Pieces):
-        for token_id, piece in enumerate(model.pieces):
-            lengths[token_id] = {"byte": 1, "unknown": 0}.get(piece.kind, len(piece.text))
-    elif not isinstance(model, Bpe):
-        lengths[:] = 0
-    return lengths
-
-
 Reason = Literal["inside", "pattern", "normalizer", "merges", "special"]
 
 
@@ -214,6 +164,7 @@ def unreachable(
         normal = ("normal", "user_defined")
         vocab = {at: token for at, token in vocab.items() if model.pieces[at].kind in normal}
     alone = model_alone(tokenizer)
+    begin, front = _longest_begin(tokenizer), Front(tokenizer)
     found: list[Unreachable] = []
     for token_id, token in vocab.items():
         text: TextLike = token if isinstance(model, Bpe) else tokenizer.decode([token_id])
@@ -222,21 +173,41 @@ def unreachable(
         reason: Reason = "merges"
         if any(name.encode() in token for name in tokenizer.special_tokens):
             reason = "special"
+        elif _continues(model, alone, token_id, token, begin):
+            reason = "inside"
         elif _ids(alone, token) == [token_id]:
-            reason = _cut(tokenizer, token, token_id in used)
+            reason = _cut(tokenizer, front, token, token_id in used)
         found.append(Unreachable(token_id, token, reason, token_id in added))
     return tuple(found)
 
 
-def _cut(tokenizer: Tokenizer, token: bytes, is_used: bool) -> Reason:
+def _longest_begin(tokenizer: Tokenizer) -> bytes:
+    """Give the longest token that begins words of WordPiece; empty for other models."""
+    model = tokenizer.model
+    if not isinstance(model, WordPiece):
+        return b""
+    prefix = model.prefix.encode()
+    special = {text.encode() for text in (*tokenizer.special_tokens, model.unk_token or "")}
+    begins = (t for t in model.vocab.values() if not t.startswith(prefix) and t not in special)
+    return max(begins, key=len, default=b"")
+
+
+def _continues(
+    model: Model, alone: Tokenizer, token_id: TokenId, token: bytes, begin: bytes
+) -> bool:
+    """Tell whether a token of WordPiece comes up behind this, which no longer one begins."""
+    if not isinstance(model, WordPiece) or not token.startswith(model.prefix.encode()):
+        return False
+    rest = token.removeprefix(model.prefix.encode())
+    return token_id in (_ids(alone, begin + rest) or ())
+
+
+def _cut(tokenizer: Tokenizer, front: Front, token: bytes, is_used: bool) -> Reason:
     """Tell why a token that the model reaches is not reached by its text."""
     if is_used or not is_utf8(token):
         return "inside"
-    if tokenizer.normalizer:
-        # Letters around it: what is added or dropped at the ends of a text is not the token's.
-        around = ("a" + token.decode().replace("\u2581", " ") + "a").encode()
-        if token not in _core.Normalizer(list(tokenizer.normalizer)).normalize(around)[0]:
-            return "normalizer"
+    if front.changes(token):
+        return "normalizer"
     is_split = bool(tokenizer.pattern) or tokenizer.pretokenizer is not None
     return "pattern" if is_split else "inside"
 
@@ -295,15 +266,20 @@ HOSTILE_TEXTS: Final = _hostile_texts()
 
 
 def broken_round_trips(old: Tokenizer, new: Tokenizer) -> list[TextLike]:
-    """Give the hostile texts that decode to something else than they did before."""
+    """Give the hostile texts that decode to something else than they did before.
+
+    What was lost before, to the unknown token or to U+FFFD, may have come back since.
+    """
     names = tuple(f"x{name}y" for name in new.special_tokens)[:100]
-    return [
-        text
-        for text in (*HOSTILE_TEXTS, *names)
-        if _there_and_back(old, text) != _there_and_back(new, text)
-    ]
-
-
-def _there_and_back(tokenizer: Tokenizer, text: TextLike) -> bytes | None:
-    ids = _ids(tokenizer, text)
-    return None if ids is None else tokenizer.decode_bytes(ids)
+    unk_id = unknown_id(old.model)
+    broken: list[TextLike] = []
+    for text in (*HOSTILE_TEXTS, *names):
+        before, after = _ids(old, text), _ids(new, text)
+        if before is None or unk_id in before:
+            continue
+        decoded = old.decode_bytes(before)
+        data = text.encode() if isinstance(text, str) else text
+        was_lost = _REPLACEMENT in decoded and _REPLACEMENT not in data
+        if not was_lost and (after is None or decoded != new.decode_bytes(after)):
+            broken.append(text)
+    return broken

@@ -15,7 +15,7 @@ from subword.errors import (
     VocabSizeError,
     VocabularyError,
 )
-from subword.models import Bpe, Pieces
+from subword.models import Bpe, Pieces, Unigram, WordPiece
 from subword.tokenizer import Tokenizer
 from subword.types import Pair, Ragged, TextLike, TokenId
 from subword.vocabulary.adapted import Adapted
@@ -25,7 +25,8 @@ from subword.vocabulary.checks import Texts, model_alone
 from subword.vocabulary.continued_bpe import NewMerge, continue_merges, pairs_of
 from subword.vocabulary.fitting import fitting_counts
 from subword.vocabulary.given_tokens import checked_tokens, merges_of_tokens
-from subword.vocabulary.pieces import extended_pieces
+from subword.vocabulary.pieces import extended_pieces, given_pieces
+from subword.vocabulary.wordpieces import extended_wordpieces, with_wordpieces
 
 __all__ = ["extend", "with_merges"]
 
@@ -50,21 +51,28 @@ def extend(
     and never make a token that is there already, so that every encoding is the old one with some
     neighbours joined: a model that is trained on sees its own tokens and new ones, no others.
 
-    Byte-level BPE and SentencePiece's BPE can keep this promise, so other models are refused. In
-    the latter, pieces are merges by themselves: new ones get scores below all old ones, and
-    characters that the vocabulary lacked come first, the most frequent ones.
+    Byte-level BPE and SentencePiece's BPE can promise this for every text. In the latter, pieces
+    are merges by themselves: new ones get scores below all old ones, and characters that the
+    vocabulary lacked come first, the most frequent ones. In Unigram, a new piece gets a little
+    more than the best path that its text has; it takes that place, and moves a border elsewhere
+    only where another path was just as good. In WordPiece, a new token is taken wherever it is
+    the longest that fits; what would cut a counted pre-token where it was whole is left out, as
+    is what no pre-token has. For both, old text is looked at and not proved: give it as ``texts``,
+    and the certificate lists what moved. A text that was unknown may be cut in any way.
 
     Args:
         tokenizer: What to extend.
         counts: Pre-tokens with their counts, made with the tokenizer's pattern; weighted ones
             (``subword.mix``) decide by their weights what is worth a token.
         n_tokens: How many tokens to add.
-        tokens: The tokens to add, in place of learning: each comes with the tokens that it is
-            made of step by step, where these are not there yet. For byte-level BPE alone.
+        tokens: The tokens to add, in place of learning, spelt as in the vocabulary: ``"▁word"``
+            for SentencePiece, ``"##ing"`` for WordPiece. In BPE each comes with the tokens that
+            it is made of step by step, where these are not there yet.
         unchanged_on: Counts of text whose ids shall not change at all: no pair of tokens that
             occurs there is merged, which costs some of the gain. For byte-level BPE alone.
         first_id: The id of the first new token, where the model's matrix has padding rows that
-            shall stay free; the next free id by default.
+            shall stay free; the next free id by default, and always for pieces, whose ids are
+            their places.
         min_frequency: Pairs that occur less often are not merged; at least 1.
         max_token_length: Most bytes of a new token; None for no limit.
         texts: Documents, or sources of documents by name, that the certificate looks at.
@@ -96,22 +104,20 @@ def extend(
         True
     """
     allowed = check_allowed(allow)
-    _check_arguments(tokenizer, n_tokens, tokens, counts, first_id)
+    has_unchanged = unchanged_on is not None
+    _check_arguments(tokenizer, n_tokens, tokens, counts, first_id, has_unchanged=has_unchanged)
     table = None if counts is None else fitting_counts(counts, tokenizer)
-    if isinstance(tokenizer.model, Pieces):
-        if tokens is not None or unchanged_on is not None:
-            raise ArgumentError("tokens and unchanged_on need byte-level BPE; learn from counts")
-        if table is None or n_tokens is None:
-            raise ArgumentError("extending pieces needs counts and n_tokens")
-        new = extended_pieces(
-            tokenizer, table, n_tokens, min_frequency=min_frequency, max_bytes=max_token_length
-        )
-    else:
-        start = tokenizer.vocab_size if first_id is None else first_id
-        options = _Options(start, min_frequency, max_token_length)
-        kept = None if unchanged_on is None else fitting_counts(unchanged_on, tokenizer)
-        merges = _merges(tokenizer, table, n_tokens, tokens, kept, options)
+    kept = None if unchanged_on is None else fitting_counts(unchanged_on, tokenizer)
+    given = None if tokens is None else checked_tokens(tokenizer, tokens)
+    start = tokenizer.vocab_size if first_id is None else first_id
+    options = _Options(start, min_frequency, max_token_length, "coarsening" in allowed)
+    if isinstance(tokenizer.model, Bpe):
+        merges = _merges(tokenizer, table, n_tokens, given, kept, options)
         new = with_merges(tokenizer, merges, start)
+    elif given is not None:
+        new = _with_given(tokenizer, given, options)
+    elif table is not None and n_tokens is not None:
+        new = _learnt(tokenizer, table, n_tokens, options)
     wanted = n_tokens or 0
     n_added = len(new.model.vocab) - len(tokenizer.model.vocab)
     if n_added < wanted:
@@ -130,6 +136,36 @@ class _Options:
     first_id: TokenId
     min_frequency: int
     max_token_length: int | None
+    may_tear: bool
+
+
+def _with_given(tokenizer: Tokenizer, tokens: Sequence[bytes], options: _Options) -> Tokenizer:
+    if isinstance(tokenizer.model, WordPiece):
+        return with_wordpieces(tokenizer, tokens, options.first_id)
+    return given_pieces(tokenizer, tokens)
+
+
+def _learnt(
+    tokenizer: Tokenizer, counts: PretokenCounts, n_tokens: int, options: _Options
+) -> Tokenizer:
+    if isinstance(tokenizer.model, WordPiece):
+        return extended_wordpieces(
+            tokenizer,
+            counts,
+            n_tokens,
+            first_id=options.first_id,
+            min_frequency=options.min_frequency,
+            max_bytes=options.max_token_length,
+            may_tear=options.may_tear,
+        )
+    return extended_pieces(
+        tokenizer,
+        counts,
+        n_tokens,
+        min_frequency=options.min_frequency,
+        max_bytes=options.max_token_length,
+        may_tear=options.may_tear,
+    )
 
 
 def _check_arguments(
@@ -138,12 +174,18 @@ def _check_arguments(
     tokens: Sequence[TextLike] | None,
     counts: object,
     first_id: TokenId | None,
+    *,
+    has_unchanged: bool,
 ) -> None:
     model = tokenizer.model
-    if not isinstance(model, Bpe) and not (isinstance(model, Pieces) and model.kind == "bpe"):
+    is_sentencepiece = isinstance(model, Unigram) or (
+        isinstance(model, Pieces) and model.kind == "bpe"
+    )
+    if not is_sentencepiece and not isinstance(model, Bpe | WordPiece):
         raise ArgumentError(
             f"a {type(model).__name__} model cannot keep its old tokens apart from new ones; "
-            "extend takes byte-level BPE and SentencePiece BPE"
+            "extend takes byte-level BPE, WordPiece, and SentencePiece's BPE and Unigram (of a "
+            "model that has both, load tokenizer.model)"
         )
     if (n_tokens is None) == (tokens is None):
         raise ArgumentError("give either n_tokens, to learn them from counts, or tokens")
@@ -153,10 +195,17 @@ def _check_arguments(
         raise ArgumentError(f"n_tokens is {n_tokens}; ask for at least 1")
     if isinstance(tokens, str | bytes):
         raise ArgumentError("tokens is a single token; pass a list of tokens")
+    if has_unchanged and not isinstance(model, Bpe):
+        raise ArgumentError(
+            "unchanged_on needs byte-level BPE, where a pair can be left unmerged; give old text "
+            "as texts, to have it looked at"
+        )
     if first_id is None:
         return
-    if isinstance(model, Pieces):
-        raise ArgumentError("first_id needs byte-level BPE: ids of pieces are their places")
+    if is_sentencepiece:
+        raise ArgumentError(
+            "first_id needs byte-level BPE or WordPiece: ids of pieces are their places"
+        )
     if first_id < tokenizer.vocab_size:
         raise VocabSizeError(
             f"first_id is {first_id}, but ids up to {tokenizer.vocab_size - 1} are old ones"
@@ -167,7 +216,7 @@ def _merges(
     tokenizer: Tokenizer,
     counts: PretokenCounts | None,
     n_tokens: int | None,
-    tokens: Sequence[TextLike] | None,
+    tokens: Sequence[bytes] | None,
     unchanged_on: PretokenCounts | None,
     options: _Options,
 ) -> list[NewMerge]:
@@ -175,8 +224,7 @@ def _merges(
     if unchanged_on is not None:
         forbidden = pairs_of(model_alone(tokenizer).encode_batch(list(unchanged_on)))
     if tokens is not None:
-        wanted = checked_tokens(tokenizer, tokens)
-        merges, stuck = merges_of_tokens(tokenizer, wanted, forbidden, first_id=options.first_id)
+        merges, stuck = merges_of_tokens(tokenizer, tokens, forbidden, first_id=options.first_id)
         if stuck:
             raise VocabularyError(
                 f"new token {stuck[0]!r:.60} cannot be made of its old pieces: on every way lies a "
@@ -205,12 +253,16 @@ def _encoded(tokenizer: Tokenizer, counts: PretokenCounts) -> tuple[Ragged, npt.
     One that holds a special token is cut there; one that the normalizer changes never reaches
     the model.
     """
-    reserved = [text.encode() for text in tokenizer.special_tokens]
-    usable = counts.keep(lambda p: not any(text in p for text in reserved)) if reserved else counts
-    pretokens = list(usable)
+    pretokens, numbers = list(counts), counts.counts()
+    # Most tables have none of the special tokens, which one search shows.
+    flat = b"\0".join(pretokens)
+    reserved = [text.encode() for text in tokenizer.special_tokens if text.encode() in flat]
+    if reserved:
+        usable = counts.keep(lambda p: not any(text in p for text in reserved))
+        pretokens, numbers = list(usable), usable.counts()
     if not pretokens:
         raise EmptyCorpusError("the counts hold no pre-token that could be learnt from")
-    encoded, numbers = model_alone(tokenizer).encode_batch(pretokens), usable.counts()
+    encoded = model_alone(tokenizer).encode_batch(pretokens)
     if tokenizer.normalizer:
         normal = Tokenizer(tokenizer.model, normalizer=tokenizer.normalizer)
         after = normal.encode_batch(pretokens)

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence, Set
 import numpy as np
 import numpy.typing as npt
 
-from subword import _core
 from subword.errors import VocabularyError
+from subword.models import Bpe, WordPiece
 from subword.tokenizer import Tokenizer
 from subword.types import Pair, TextLike, TokenId, is_utf8
 from subword.vocabulary.checks import model_alone
 from subword.vocabulary.continued_bpe import NewMerge, continue_merges
+from subword.vocabulary.words import Front, body_of
 
 __all__ = ["checked_tokens", "faults", "merges_of_tokens"]
 
@@ -38,18 +39,24 @@ def faults(tokenizer: Tokenizer) -> Callable[[bytes], str | None]:
     known = set(tokenizer.vocab.values())
     reserved = [text.encode() for text in tokenizer.special_tokens]
 
+    is_bytes = isinstance(tokenizer.model, Bpe)
+    front = Front(tokenizer)
+
     def fault_of(token: bytes) -> str | None:
-        if not token:
+        body = body_of(tokenizer, token)
+        if not body:
             return "is empty"
-        if len(token) < 2 or token in known:
+        if token in known or (is_bytes and len(token) < 2):
             return "is a token already"
-        if any(text in token for text in reserved):
+        if not is_bytes and not is_utf8(token):
+            return "is part of a character, which no text of characters holds"
+        if any(text in body for text in reserved):
             return "spells a special token, which is cut out of texts before the model sees them"
-        if _is_changed(tokenizer, token):
+        if front.changes(token):
             return "is changed by the normalizer, so that no text gives it"
-        pretokens = _pretokens(tokenizer, token)
+        pretokens = front.cut(body if isinstance(tokenizer.model, Bpe | WordPiece) else token)
         # What is part of a character by itself may stand in a longer pre-token all the same.
-        if pretokens != [token] and is_utf8(token):
+        if len(pretokens) != 1 and is_utf8(token):
             return f"is no pre-token: the split gives {pretokens!r:.80}"
         return None
 
@@ -92,18 +99,3 @@ def merges_of_tokens(
     )
     made = {merge.token for merge in merges}
     return merges, [token for token in tokens if token not in made]
-
-
-def _pretokens(tokenizer: Tokenizer, token: bytes) -> list[bytes]:
-    """Give what the split makes of a token by itself."""
-    if tokenizer.pretokenizer is not None:
-        steps = _core.Steps(list(tokenizer.pretokenizer))
-        return [piece for piece, *_ in steps.split(token)]
-    return _core.split(token, list(tokenizer.pattern))
-
-
-def _is_changed(tokenizer: Tokenizer, token: bytes) -> bool:
-    if not tokenizer.normalizer:
-        return False
-    normal = Tokenizer(tokenizer.model, normalizer=tokenizer.normalizer)
-    return normal.encode(token) != model_alone(tokenizer).encode(token)

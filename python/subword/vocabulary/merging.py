@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from subword.errors import ArgumentError
-from subword.models import Bpe, Pieces
+from subword.models import Bpe, Model, Pieces, Unigram, WordPiece
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 from subword.vocabulary.adapted import Adapted
@@ -16,6 +16,7 @@ from subword.vocabulary.checks import Texts
 from subword.vocabulary.extend import with_merges
 from subword.vocabulary.given_tokens import faults, merges_of_tokens
 from subword.vocabulary.pieces import reached_pieces, with_pieces
+from subword.vocabulary.wordpieces import with_wordpieces
 
 __all__ = ["merge"]
 
@@ -25,9 +26,10 @@ def merge(
 ) -> Adapted:
     """Give a tokenizer the tokens of another one; those it has keep ids and precedence.
 
-    New tokens come after all old ones, in byte-level BPE with the steps that make them of old
-    pieces. Special tokens of the other are not taken over, nor are tokens that no text could give
-    here, because the pattern cuts them or the normalizer changes them: ``left_out`` lists these.
+    New tokens come after all old ones: in byte-level BPE with the steps that make them of old
+    pieces, in SentencePiece's models with scores as ``extend`` gives them. Special tokens of the
+    other are not taken over, nor are tokens that no text could give here, because the pattern cuts
+    them or the normalizer changes them: ``left_out`` lists these.
 
     Args:
         tokenizer: What keeps its ids.
@@ -40,7 +42,7 @@ def merge(
         The new tokenizer, the id map, and the certificate.
 
     Raises:
-        ArgumentError: The two are not both byte-level BPE or both SentencePiece BPE.
+        ArgumentError: The two are not of the same kind, or of one that cannot be merged.
         BrokenLawError: A law of the certificate does not hold.
 
     Examples:
@@ -54,12 +56,15 @@ def merge(
     models = tokenizer.model, other.model
     if isinstance(models[0], Bpe) and isinstance(models[1], Bpe):
         new, left_out = _byte_level(tokenizer, other)
-    elif all(isinstance(model, Pieces) and model.kind == "bpe" for model in models):
+    elif isinstance(models[0], WordPiece) and isinstance(models[1], WordPiece):
+        new, left_out = _wordpieces(tokenizer, models[0], models[1])
+    elif all(map(_is_bpe, models)) or all(isinstance(model, Unigram) for model in models):
         new, left_out = _pieces(tokenizer, other)
     else:
         kinds = " and ".join(type(model).__name__ for model in models)
         raise ArgumentError(
-            f"merge takes two of byte-level BPE, or two of SentencePiece BPE; got {kinds}"
+            "merge takes two of byte-level BPE, of WordPiece, of SentencePiece's BPE, or of its "
+            f"Unigram; got {kinds}"
         )
     old_to_new: dict[TokenId, TokenId | None] = {at: at for at in tokenizer.vocab}
     change = certified("merge", tokenizer, new, old_to_new, None, texts, allowed)
@@ -85,11 +90,39 @@ def _byte_level(tokenizer: Tokenizer, other: Tokenizer) -> tuple[Tokenizer, list
     return with_merges(tokenizer, merges, first_id), left_out
 
 
+def _wordpieces(
+    tokenizer: Tokenizer, model: WordPiece, other: WordPiece
+) -> tuple[Tokenizer, list[bytes]]:
+    """Take over what no split cuts; the other's prefix becomes that of the tokenizer."""
+    reserved = {text.encode() for text in (*tokenizer.special_tokens, other.unk_token or "")}
+    spelt = {}
+    for _, token in sorted(other.vocab.items()):
+        body = token.removeprefix(other.prefix.encode())
+        spelt[token] = body if body == token else model.prefix.encode() + body
+    known = set(model.vocab.values()) | reserved
+    missing = {token: name for token, name in spelt.items() if name not in known}
+    fault_of = faults(tokenizer)
+    wanted = [name for name in missing.values() if fault_of(name) is None]
+    taken = set(wanted)
+    left_out = [token for token, name in missing.items() if name not in taken]
+    return with_wordpieces(tokenizer, wanted, tokenizer.vocab_size), left_out
+
+
+def _is_bpe(model: Model) -> bool:
+    return isinstance(model, Pieces) and model.kind == "bpe"
+
+
 def _pieces(tokenizer: Tokenizer, other: Tokenizer) -> tuple[Tokenizer, list[bytes]]:
-    pieces = other.model.pieces if isinstance(other.model, Pieces) else ()
+    pieces = other.model.pieces if isinstance(other.model, Pieces | Unigram) else ()
     known = set(tokenizer.vocab.values())
     normal = [p for p in pieces if p.kind == "normal" and p.text not in known]
-    missing = [p.text for p in sorted(normal, key=lambda piece: -piece.score)]
-    wanted = reached_pieces(tokenizer, missing, [])
+    if isinstance(other.model, Unigram):
+        # A score counts on the pieces inside: these come first.
+        normal.sort(key=lambda piece: (len(piece.text), -piece.score))
+    else:
+        normal.sort(key=lambda piece: -piece.score)
+    missing = [piece.text for piece in normal]
+    fault_of = faults(tokenizer)
+    wanted = reached_pieces(tokenizer, [text for text in missing if fault_of(text) is None], [])
     taken = set(wanted)
     return with_pieces(tokenizer, wanted), [text for text in missing if text not in taken]

@@ -7,6 +7,7 @@ mod long;
 mod pieces;
 pub mod queue;
 pub mod ranks;
+pub mod start;
 pub mod train;
 pub mod vocabulary;
 

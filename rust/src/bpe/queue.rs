@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use crate::error::Result;
+
 /// How equal counts are decided; see `subword.train_bpe`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ties {
@@ -56,6 +58,22 @@ impl Tokens {
     #[must_use]
     pub fn of_bytes() -> Self {
         Self { bytes: (0..=u8::MAX).collect(), ends: (1..=256).collect() }
+    }
+
+    /// These, in the order of their symbols.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn of<'a>(tokens: impl Iterator<Item = &'a [u8]> + Clone) -> Result<Self> {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        bytes.try_reserve_exact(tokens.clone().map(<[u8]>::len).sum())?;
+        ends.try_reserve_exact(tokens.clone().count())?;
+        for token in tokens {
+            bytes.extend_from_slice(token);
+            ends.push(bytes.len());
+        }
+        Ok(Self { bytes, ends })
     }
 
     /// Byte string of a symbol.
@@ -166,6 +184,7 @@ impl Queue {
 fn order(x: &Entry, y: &Entry, tokens: &Tokens) -> Ordering {
     y.count.cmp(&x.count).then(x.tie.cmp(&y.tie)).then_with(|| {
         let key = |entry: &Entry| (tokens.get(entry.pair.0), tokens.get(entry.pair.1));
-        key(y).cmp(&key(x))
+        // Symbols of a start may be spelt alike.
+        key(y).cmp(&key(x)).then(x.pair.cmp(&y.pair))
     })
 }

@@ -1,6 +1,6 @@
-//! Learn byte-level merges from pre-token counts: work per merge, not per corpus.
+//! Learn merges from counted words: work per merge, not per corpus.
 //!
-//! Distinct pre-tokens lie in one flat array of symbols. A merge (a, b) → c visits only the
+//! Words are the bytes of pre-tokens, or what an older tokenizer encodes these to. Distinct pre-tokens lie in one flat array of symbols. A merge (a, b) → c visits only the
 //! pre-tokens that held the pair and changes only pairs (x, a), (x, c), (b, y) and (c, y): the
 //! changes are collected by x and by y, so that the pair table is touched once a neighbour and
 //! not once an occurrence. Source: Sennrich, Haddow and Birch 2016, algorithm 1, in the
@@ -10,12 +10,12 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::queue::{Entry, Queue, Ties, Tokens};
-use crate::counts::CountTable;
+use super::start::{Forbidden, Start};
 use crate::error::{Error, Kind, Result};
 use crate::key::prefetch;
 use crate::parallel::{Control, sort};
 
-/// Left and right symbol: bytes are 0 to 255, and merge `i` makes `256 + i`.
+/// Left and right symbol: those of the start first, bytes say, then merge `i` makes the `i`th new.
 pub type Pair = (u32, u32);
 
 /// What to learn.
@@ -45,7 +45,7 @@ const AHEAD: usize = 8;
 
 /// Words, and symbols of one word, between two looks at the stop flag.
 const WORDS_A_CHECK: usize = 1 << 12;
-const SYMBOLS_A_CHECK: usize = 1 << 18;
+pub(super) const SYMBOLS_A_CHECK: usize = 1 << 18;
 
 #[derive(Debug, Clone, Copy)]
 struct Word {
@@ -74,13 +74,14 @@ struct Change {
 ///
 /// # Errors
 ///
-/// `CountOverflow` when the occurrences of a pair pass 64 bits; `Memory`; `Interrupted`.
+/// `CountOverflow` when the occurrences of a pair pass 64 bits; `Argument` for a start whose
+/// parts do not fit together; `Memory`; `Interrupted`.
 pub fn learn_merges(
-    table: &CountTable,
+    start: &impl Start,
     options: &Options,
     control: &Control,
 ) -> Result<Vec<Merge>> {
-    let mut training = Training::new(table, options, control)?;
+    let mut training = Training::new(start, options, control)?;
     let mut merges = Vec::new();
     while merges.len() < options.n_merges {
         control.check()?;
@@ -95,6 +96,7 @@ pub fn learn_merges(
 struct Training<'a> {
     options: &'a Options,
     tokens: Tokens,
+    forbidden: Option<Forbidden>,
     symbols: Vec<u32>,
     words: Vec<Word>,
     pairs: HashMap<u64, PairEntry, FixedState>,
@@ -136,52 +138,55 @@ impl Changes {
 }
 
 impl<'a> Training<'a> {
-    fn new(table: &CountTable, options: &'a Options, control: &Control) -> Result<Self> {
+    fn new(start: &impl Start, options: &'a Options, control: &Control) -> Result<Self> {
+        let tokens = start.tokens()?;
+        let changes = || Changes { of: vec![Change::default(); tokens.len()], touched: Vec::new() };
         let mut training = Self {
             options,
-            tokens: Tokens::of_bytes(),
+            forbidden: start.forbidden()?,
             symbols: Vec::new(),
             words: Vec::new(),
             pairs: HashMap::default(),
             queue: Queue::default(),
-            left: Changes { of: vec![Change::default(); 256], ..Changes::default() },
-            right: Changes { of: vec![Change::default(); 256], ..Changes::default() },
+            left: changes(),
+            right: changes(),
+            tokens,
         };
-        training.lay_out_words(table, control)?;
+        training.lay_out_words(start, control)?;
         training.count_pairs(control)?;
         Ok(training)
     }
 
-    fn lay_out_words(&mut self, table: &CountTable, control: &Control) -> Result<()> {
+    fn lay_out_words(&mut self, start: &impl Start, control: &Control) -> Result<()> {
         // What decides the order, and the row: sorted without a look at the table.
         let mut rows: Vec<(u64, u32)> = Vec::new();
-        rows.try_reserve_exact(table.len())?;
-        for row in 0..table.len() {
-            let row = u32::try_from(row).map_err(|_| {
+        rows.try_reserve_exact(start.n_words())?;
+        for row in 0..start.n_words() {
+            let number = u32::try_from(row).map_err(|_| {
                 Error::new(
                     Kind::Counts,
                     "more than 2^32 distinct pre-tokens; prune the table first",
                 )
             })?;
-            if table.pretoken(row as usize).len() > 1 {
+            if start.n_symbols(row) > 1 {
                 // Frequent words side by side: most visits then stay in the cache.
                 let place = match self.options.ties {
-                    Ties::First => table.first_seen[row as usize],
-                    _ => !table.counts[row as usize],
+                    Ties::First => start.first_seen(row),
+                    _ => !start.count(row),
                 };
-                rows.push((place, row));
+                rows.push((place, number));
             }
         }
         sort(&mut rows, control)?;
-        let n_symbols = rows.iter().map(|&(_, row)| table.pretoken(row as usize).len()).sum();
+        let n_symbols = rows.iter().map(|&(_, row)| start.n_symbols(row as usize)).sum();
         self.symbols.try_reserve_exact(n_symbols)?;
         self.words.try_reserve_exact(rows.len())?;
         for (at, (_, row)) in rows.into_iter().enumerate() {
             if at.is_multiple_of(WORDS_A_CHECK) {
                 control.check()?;
             }
-            let pretoken = table.pretoken(row as usize);
-            let n_symbols = u32::try_from(pretoken.len()).map_err(|_| {
+            let row = row as usize;
+            let n_symbols = u32::try_from(start.n_symbols(row)).map_err(|_| {
                 Error::new(
                     Kind::Counts,
                     "a pre-token of 4 GiB or more; split the text with a pattern",
@@ -190,22 +195,16 @@ impl<'a> Training<'a> {
             self.words.push(Word {
                 start: self.symbols.len(),
                 n_symbols,
-                count: table.counts[row as usize],
-                first_seen: table.first_seen[row as usize],
+                count: start.count(row),
+                first_seen: start.first_seen(row),
             });
-            for part in pretoken.chunks(SYMBOLS_A_CHECK) {
-                if part.len() == SYMBOLS_A_CHECK {
-                    control.check()?;
-                }
-                self.symbols.extend(part.iter().map(|&byte| u32::from(byte)));
-            }
+            start.append(row, &mut self.symbols, control)?;
         }
         Ok(())
     }
 
     fn count_pairs(&mut self, control: &Control) -> Result<()> {
-        let mut dense: Vec<PairEntry> = Vec::new();
-        dense.resize_with(1 << 16, PairEntry::default);
+        let mut counted = PairCounts::new(self.tokens.len());
         for (index, word) in (0u32..).zip(&self.words) {
             let symbols = &self.symbols[word.start..word.start + word.n_symbols as usize];
             if (index as usize).is_multiple_of(WORDS_A_CHECK) {
@@ -215,7 +214,7 @@ impl<'a> Training<'a> {
                 if at % SYMBOLS_A_CHECK == SYMBOLS_A_CHECK - 1 {
                     control.check()?;
                 }
-                let entry = &mut dense[(pair[0] << 8 | pair[1]) as usize];
+                let entry = counted.entry((pair[0], pair[1]));
                 entry.count = entry.count.checked_add(word.count).ok_or_else(|| {
                     Error::new(
                         Kind::CountOverflow,
@@ -227,18 +226,17 @@ impl<'a> Training<'a> {
                 }
             }
         }
-        for (index, entry) in (0u32..).zip(dense) {
-            if entry.count > 0 {
-                self.insert((index >> 8, index & 255), entry);
-            }
-        }
+        counted.drain(|pair, entry| self.insert(pair, entry));
         Ok(())
     }
 
-    /// Enter a new pair, unless no token may be as long.
+    /// Enter a new pair, unless it is never merged: it only loses occurrences from here on.
     fn insert(&mut self, pair: Pair, mut entry: PairEntry) {
         let n_bytes = self.tokens.n_bytes(pair.0) + self.tokens.n_bytes(pair.1);
-        if self.options.max_token_length.is_some_and(|longest| n_bytes > longest) {
+        if self.options.max_token_length.is_some_and(|longest| n_bytes > longest)
+            || entry.count < self.options.min_frequency.max(1)
+            || self.forbidden.as_mut().is_some_and(|set| set.has(pair, &self.tokens))
+        {
             return;
         }
         let tie = self.tie(pair, &mut entry.words);
@@ -281,6 +279,9 @@ impl<'a> Training<'a> {
                 return None;
             }
             let Some(mut current) = self.pairs.remove(&key(entry.pair)) else { continue };
+            if self.forbidden.as_mut().is_some_and(|set| set.has(entry.pair, &self.tokens)) {
+                continue;
+            }
             let tie = if self.options.ties == Ties::First && current.count == entry.count {
                 self.tie(entry.pair, &mut current.words)
             } else {
@@ -303,6 +304,9 @@ impl<'a> Training<'a> {
         let joined = u32::try_from(self.tokens.len())
             .map_err(|_| Error::new(Kind::VocabSize, "a vocabulary holds at most 2^32 tokens"))?;
         self.tokens.push_joined(pair);
+        if let Some(forbidden) = &mut self.forbidden {
+            forbidden.add(self.tokens.get(joined));
+        }
         self.left.of.push(Change::default());
         self.right.of.push(Change::default());
         for (at, &index) in entry.words.iter().enumerate() {
@@ -400,8 +404,53 @@ impl<'a> Training<'a> {
     }
 }
 
+/// The pairs of the start: in a square where symbols are bytes, by their keys otherwise.
+enum PairCounts {
+    Square(Vec<PairEntry>),
+    Keyed(HashMap<u64, PairEntry, FixedState>),
+}
+
+impl PairCounts {
+    fn new(n_symbols: usize) -> Self {
+        if n_symbols > 256 {
+            return Self::Keyed(HashMap::default());
+        }
+        let mut square = Vec::new();
+        square.resize_with(1 << 16, PairEntry::default);
+        Self::Square(square)
+    }
+
+    #[inline(always)]
+    fn entry(&mut self, pair: Pair) -> &mut PairEntry {
+        match self {
+            Self::Square(square) => &mut square[(pair.0 << 8 | pair.1) as usize],
+            Self::Keyed(keyed) => keyed.entry(key(pair)).or_default(),
+        }
+    }
+
+    /// Give what was found in the order of the pairs.
+    fn drain(self, mut give: impl FnMut(Pair, PairEntry)) {
+        match self {
+            Self::Square(square) => {
+                for (index, entry) in (0u32..).zip(square) {
+                    if entry.count > 0 {
+                        give((index >> 8, index & 255), entry);
+                    }
+                }
+            }
+            Self::Keyed(keyed) => {
+                let mut found: Vec<(u64, PairEntry)> = keyed.into_iter().collect();
+                found.sort_unstable_by_key(|&(key, _)| key);
+                for (key, entry) in found {
+                    give(((key >> 32) as u32, key as u32), entry);
+                }
+            }
+        }
+    }
+}
+
 #[inline(always)]
-fn key((left, right): Pair) -> u64 {
+pub(super) fn key((left, right): Pair) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
@@ -422,6 +471,7 @@ fn hf_id(symbol: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::CountTable;
 
     fn learn(counts: &[(&str, u64)], n_merges: usize, ties: Ties) -> Vec<(String, u64)> {
         let mut position = 0;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use super::border::{run_long, to_py_err};
@@ -10,9 +11,11 @@ use super::text::Text;
 use crate::bpe::encode::Bpe;
 use crate::bpe::queue::Ties;
 use crate::bpe::ranks::merges_of_ranks;
+use crate::bpe::start::{Encoded, Start};
 use crate::bpe::train::{self, Options};
 use crate::bpe::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
+use crate::parallel::Control;
 
 /// A compiled byte-level BPE model.
 #[pyclass(frozen, name = "Bpe", module = "subword._core")]
@@ -76,8 +79,43 @@ pub fn learn_merges(
         to_py_err(py, &Error::new(Kind::Argument, message))
     })?;
     let options = Options { n_merges, ties, min_frequency, max_token_length };
-    let merges = run_long(py, progress.as_ref(), |control| {
-        train::learn_merges(&table.0, &options, control)
-    })?;
+    run_long(py, progress.as_ref(), |control| learnt(&table.0, &options, control))
+}
+
+/// Learn merges of words that are encoded already: shape (n,) uint32, (n_words + 1,) int64 and
+/// (n_words,) uint64; pairs that are never merged are `left << 32 | right`, uint64.
+#[pyfunction]
+#[pyo3(signature = (symbols, bounds, counts, tokens, n_merges, *, taken, forbidden, min_frequency=1, max_token_length=None))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of a Python function")]
+pub fn continue_merges(
+    py: Python<'_>,
+    symbols: PyReadonlyArray1<'_, u32>,
+    bounds: PyReadonlyArray1<'_, i64>,
+    counts: PyReadonlyArray1<'_, u64>,
+    tokens: Vec<Text>,
+    n_merges: usize,
+    taken: Vec<Text>,
+    forbidden: PyReadonlyArray1<'_, u64>,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+) -> PyResult<Vec<(u32, u32, u64)>> {
+    let options = Options { n_merges, ties: Ties::Greatest, min_frequency, max_token_length };
+    let start = Encoded {
+        symbols: symbols.as_slice()?,
+        bounds: bounds.as_slice()?,
+        counts: counts.as_slice()?,
+        tokens: &tokens,
+        taken: &taken,
+        forbidden: forbidden.as_slice()?,
+    };
+    run_long(py, None, |control| learnt(&start, &options, control))
+}
+
+fn learnt(
+    start: &impl Start,
+    options: &Options,
+    control: &Control,
+) -> Result<Vec<(u32, u32, u64)>> {
+    let merges = train::learn_merges(start, options, control)?;
     Ok(merges.into_iter().map(|merge| (merge.pair.0, merge.pair.1, merge.count)).collect())
 }

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::bpe::{PyBpe, learn_merges, merges_from_ranks};
+    use super::bpe::{PyBpe, continue_merges, learn_merges, merges_from_ranks};
     #[pymodule_export]
     use super::characters::{CharacterBpe, Characters, Words};
     #[pymodule_export]
