@@ -39,7 +39,7 @@ print(len(shards), shards.n_tokens, shards.n_shards, peak())
 @pytest.fixture(scope="module")
 def tok(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("huge") / "tokenizer.json"
-    save(subword.train_bpe([LINE * 9], 300, [EOT]), path)
+    save(subword.train_bpe([LINE * 9], 280, [EOT]), path)
     return path
 
 
