@@ -110,7 +110,7 @@ def extend(
     kept = None if unchanged_on is None else fitting_counts(unchanged_on, tokenizer)
     given = None if tokens is None else checked_tokens(tokenizer, tokens)
     start = tokenizer.vocab_size if first_id is None else first_id
-    options = _Options(start, min_frequency, max_token_length, "coarsening" in allowed)
+    options = _Options(start, min_frequency, max_token_length)
     if isinstance(tokenizer.model, Bpe):
         merges = _merges(tokenizer, table, n_tokens, given, kept, options)
         new = with_merges(tokenizer, merges, start)
@@ -122,8 +122,8 @@ def extend(
     n_added = len(new.model.vocab) - len(tokenizer.model.vocab)
     if n_added < wanted:
         warnings.warn(
-            f"no pair is left that occurs {min_frequency} times or more: added {n_added} tokens "
-            f"of {wanted}",
+            f"added {n_added} tokens of {wanted}: no other pair that occurs {min_frequency} times "
+            "or more makes a token that texts reach and that leaves old ones whole",
             StoppedEarlyWarning,
             stacklevel=2,
         )
@@ -136,7 +136,6 @@ class _Options:
     first_id: TokenId
     min_frequency: int
     max_token_length: int | None
-    may_tear: bool
 
 
 def _with_given(tokenizer: Tokenizer, tokens: Sequence[bytes], options: _Options) -> Tokenizer:
@@ -156,7 +155,6 @@ def _learnt(
             first_id=options.first_id,
             min_frequency=options.min_frequency,
             max_bytes=options.max_token_length,
-            may_tear=options.may_tear,
         )
     return extended_pieces(
         tokenizer,
@@ -164,7 +162,6 @@ def _learnt(
         n_tokens,
         min_frequency=options.min_frequency,
         max_bytes=options.max_token_length,
-        may_tear=options.may_tear,
     )
 
 

@@ -45,7 +45,6 @@ def extended_pieces(
     *,
     min_frequency: int,
     max_bytes: int | None,
-    may_tear: bool = False,
 ) -> Tokenizer:
     """Give a tokenizer up to ``n_tokens`` more pieces, learnt from counts.
 
@@ -53,7 +52,7 @@ def extended_pieces(
     whichever save the most ids; characters come first, and no more than cover 99.95 % of the
     text. Without byte pieces all of these characters do, since they were unknown. A piece that its
     own text does not give is left out, and so is one of Unigram with which a counted word is cut
-    where it was not, unless ``may_tear``.
+    where it was not.
 
     Raises:
         ArgumentError: Special tokens have ids behind the pieces, where new pieces would go.
@@ -82,10 +81,14 @@ def extended_pieces(
         n_characters = _share(missing, [merge.count for merge in merges], n_tokens)
     lacking = {text.decode() for text in characters[n_characters:]}
     made = [merge.token for merge in merges if lacking.isdisjoint(merge.token.decode())]
-    reached = reached_pieces(tokenizer, characters[:n_characters], made)[:n_tokens]
-    if isinstance(model, Unigram) and not may_tear:
-        reached = _untorn(tokenizer, reached, words)
-    return with_pieces(tokenizer, reached)
+    reached = reached_pieces(tokenizer, characters[:n_characters], made)
+    chosen = reached[:n_tokens]
+    if isinstance(model, Unigram):
+        chosen = _untorn(tokenizer, chosen, words)
+        if n_lacking := n_tokens - len(chosen):
+            # What is left out makes room for as many others, of which few are left out again.
+            chosen = _untorn(tokenizer, reached[: n_tokens + 2 * n_lacking], words)[:n_tokens]
+    return with_pieces(tokenizer, chosen)
 
 
 def _untorn(tokenizer: Tokenizer, texts: Sequence[bytes], words: Sequence[bytes]) -> list[bytes]:

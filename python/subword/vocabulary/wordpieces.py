@@ -41,13 +41,12 @@ def extended_wordpieces(
     first_id: TokenId,
     min_frequency: int,
     max_bytes: int | None,
-    may_tear: bool,
 ) -> Tokenizer:
     """Give a tokenizer up to ``n_tokens`` more tokens, learnt from counts.
 
     They are the characters that words were unknown for, the most frequent first, and what merging
     makes of the tokens that words have. Each is used by the counted words, and cuts none of them
-    where it was whole, unless ``may_tear``.
+    where it was whole.
 
     Raises:
         ArgumentError: Another model than WordPiece.
@@ -77,7 +76,7 @@ def extended_wordpieces(
     chosen: list[bytes] = []
     n_taken = n_wanted
     for _ in range(_ROUNDS if n_wanted else 0):
-        settled = _settled(base, tried[:n_taken], words, before, may_tear=may_tear)
+        settled = _settled(base, tried[:n_taken], words, before)
         if len(chosen) < len(settled) <= n_wanted:
             chosen = settled
         n_lacking = n_wanted - len(settled)
@@ -103,8 +102,6 @@ def _settled(
     tokens: Sequence[bytes],
     words: Sequence[bytes],
     before: Ragged,
-    *,
-    may_tear: bool,
 ) -> list[bytes]:
     """Leave out tokens that cut a word anew or that no word has, until all that stay are good."""
     model = _model(base)
@@ -119,10 +116,8 @@ def _settled(
         after = model_alone(new).encode_batch(words)
         is_used = np.zeros(len(kept), bool)
         is_used[np.unique(after.ids[after.ids >= first]) - first] = True
-        if not may_tear:
-            # The first end that was none is that of the token which tears the word.
-            torn = np.unique(_first_torn(before, after, lengths))
-            is_used[torn - first] = False
+        # The first end that was none is that of the token which tears the word.
+        is_used[np.unique(_first_torn(before, after, lengths)) - first] = False
         if is_used.all():
             break
         kept = [token for token, used in zip(kept, is_used.tolist(), strict=True) if used]
