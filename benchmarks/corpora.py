@@ -29,6 +29,7 @@ __all__ = [
     "build_corpus",
     "held_out",
     "shared_folder",
+    "single_spaced",
     "unpacked",
 ]
 
@@ -105,16 +106,27 @@ def build_corpus(name: str) -> Corpus:
     base, _, megabytes = name.partition("-")
     if base not in CORPORA or not (megabytes.isdecimal() or not megabytes):
         raise ValueError(f"no corpus {name!r}; there are {', '.join(CORPORA)}, and NAME-MB of each")
-    stamp = CACHE / "corpora" / f"{name}.json"
-    if stamp.is_file():
-        corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
-        if corpus.text.is_file() and corpus.documents.is_file():
-            return corpus
+    if (corpus := built(name)) is not None:
+        return corpus
     documents = read_documents(base)
     if megabytes:
         documents = first_bytes(documents, int(megabytes) * MEGABYTE)
     library = f"Python {platform.python_version()}'s standard library"
     return write_corpus(name, library if base == STAND_IN else "the shared data", documents)
+
+
+def single_spaced(corpus: Corpus) -> Corpus:
+    """Give a corpus with one space before each word, no other whitespace, and a document a line.
+
+    Trainers differ in what they make of a newline: an end of the text, a space, or a character
+    to learn. Of such a corpus they all see the same words.
+    """
+    name = f"{corpus.name}.words"
+    if (spaced := built(name)) is not None:
+        return spaced
+    documents = corpus.documents.read_bytes().decode().split(SEPARATOR)
+    lines = [f" {' '.join(document.split())}\n" for document in documents]
+    return write_corpus(name, corpus.source, lines)
 
 
 def held_out(name: str) -> Path | None:
@@ -139,6 +151,15 @@ def held_out(name: str) -> Path | None:
         partial.write_text(text, encoding="utf-8", newline="")
         partial.replace(path)
     return path
+
+
+def built(name: str) -> Corpus | None:
+    """Give a corpus that is whole on disk, or None."""
+    stamp = CACHE / "corpora" / f"{name}.json"
+    if not stamp.is_file():
+        return None
+    corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
+    return corpus if corpus.text.is_file() and corpus.documents.is_file() else None
 
 
 def read_documents(base: str) -> list[str]:

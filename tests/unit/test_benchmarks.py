@@ -272,3 +272,15 @@ def test_a_slice_is_held_against_the_end_of_its_corpus(monkeypatch, tmp_path):
     assert path.read_text(encoding="utf-8") == "漢字"
     assert corpora.held_out("stdlib-2") is None
     assert corpora.held_out("stdlib") is None
+
+
+def test_unigram_trainers_get_the_same_words(monkeypatch, tmp_path):
+    monkeypatch.setattr(corpora, "CACHE", tmp_path)
+    monkeypatch.setattr(corpora, "read_documents", lambda _: ["a\n\n b\tc\n", "d"])
+    spaced = corpora.single_spaced(corpora.build_corpus("stdlib"))
+    assert spaced.text.read_text(encoding="utf-8") == " a b c\n d\n"
+    assert spaced.documents.read_text(encoding="utf-8").split("<|endoftext|>") == [
+        " a b c\n",
+        " d\n",
+    ]
+    assert corpora.single_spaced(corpora.build_corpus("stdlib")) == spaced
