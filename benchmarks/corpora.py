@@ -31,6 +31,7 @@ __all__ = [
     "build_corpus",
     "held_out",
     "shared_folder",
+    "single_spaced",
     "unpacked",
 ]
 
@@ -108,6 +109,7 @@ def build_corpus(name: str) -> Corpus:
     is_sized = megabytes.isdecimal() or (not megabytes and base not in WORST_CASES)
     if base not in CORPORA or not is_sized:
         raise ValueError(f"no corpus {name!r}; there are {', '.join(CORPORA)}, and NAME-MB of each")
+<<<<<<< HEAD
     stamp = CACHE / "corpora" / f"{name}.json"
     if stamp.is_file():
         corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
@@ -116,11 +118,31 @@ def build_corpus(name: str) -> Corpus:
     if base in WORST_CASES:
         text = worst_case(base, int(megabytes) * MEGABYTE)
         return write_corpus(name, "made up: benchmarks/worst_cases.py", [text])
+=======
+    if (corpus := built(name)) is not None:
+        return corpus
+>>>>>>> three
     documents = read_documents(base)
     if megabytes:
         documents = first_bytes(documents, int(megabytes) * MEGABYTE)
     library = f"Python {platform.python_version()}'s standard library"
     return write_corpus(name, library if base == STAND_IN else "the shared data", documents)
+
+
+def single_spaced(corpus: Corpus) -> Corpus:
+    """Give a corpus with one space before each word and no other whitespace.
+
+    A document is a line of the text.
+
+    Trainers differ in what they make of a newline: an end of the text, a space, or a character
+    to learn. Of such a corpus they all see the same words.
+    """
+    name = f"{corpus.name}.words"
+    if (spaced := built(name)) is not None:
+        return spaced
+    documents = corpus.documents.read_bytes().decode().split(SEPARATOR)
+    lines = [f" {' '.join(document.split())}" for document in documents]
+    return write_corpus(name, corpus.source, lines, between="\n")
 
 
 def held_out(name: str) -> Path | None:
@@ -145,6 +167,15 @@ def held_out(name: str) -> Path | None:
         partial.write_text(text, encoding="utf-8", newline="")
         partial.replace(path)
     return path
+
+
+def built(name: str) -> Corpus | None:
+    """Give a corpus that is whole on disk, or None."""
+    stamp = CACHE / "corpora" / f"{name}.json"
+    if not stamp.is_file():
+        return None
+    corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
+    return corpus if corpus.text.is_file() and corpus.documents.is_file() else None
 
 
 def read_documents(base: str) -> list[str]:
@@ -229,10 +260,10 @@ def first_bytes(documents: list[str], n_bytes: int) -> list[str]:
     return kept
 
 
-def write_corpus(name: str, source: str, documents: list[str]) -> Corpus:
+def write_corpus(name: str, source: str, documents: list[str], between: str = "") -> Corpus:
     """Write the two files of a corpus, then the stamp that says they are whole."""
     print(f"building corpus {name} from {source}", file=sys.stderr)
-    text = "".join(documents).encode()
+    text = between.join(documents).encode()
     digest = hashlib.sha256(text).hexdigest()
     corpus = Corpus(name, source, len(documents), len(text), digest)
     corpus.text.parent.mkdir(parents=True, exist_ok=True)

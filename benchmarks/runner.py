@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.corpora import PROJECT, Corpus, build_corpus, held_out
+from benchmarks.corpora import PROJECT, Corpus, build_corpus, held_out, single_spaced
 from benchmarks.environment import PYTHON, clean_message, machine, worker_environment
 from benchmarks.peers import PEERS
 from benchmarks.published import vocabulary_files
@@ -60,6 +60,8 @@ def measure_group(
         FileNotFoundError: Its corpus or vocabulary is of the shared data, and there is none.
     """
     corpus = build_corpus(group.corpus) if group.corpus else None
+    if corpus is not None and group.suite == "train-unigram":
+        corpus = single_spaced(corpus)
     task: dict[str, Any] = {"suite": group.suite, "options": group.options}
     if group.vocabulary:
         task["vocabulary"] = asdict(vocabulary_files(group.vocabulary, PYTHON))

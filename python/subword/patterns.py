@@ -25,6 +25,11 @@ NAMED_PATTERNS: Final[dict[str, Pattern]] = {
     # openai/gpt-2, src/encoder.py; tiktoken 0.14.0 writes the same language as
     # '(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s.
     "gpt2": (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",),
+    # gpt2 with marks as letters: where vowel signs are marks, as in most scripts of India, gpt2
+    # cuts words at each of them, so that no token holds two letters.
+    "gpt2_marks": (
+        r"'(?:[sdmt]|ll|ve|re)| ?[\p{L}\p{M}]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+",
+    ),
     # tiktoken 0.14.0, tiktoken_ext/openai_public.py, cl100k_base, with greedy quantifiers
     # for its possessive ones: each is followed by what its class excludes.
     "cl100k": (

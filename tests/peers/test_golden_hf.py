@@ -29,6 +29,7 @@ SOURCES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "qwen3_hf": ("qwen3_hf", "qwen3_hf", "tokenizer.json", {}),
     "deepseek_v3": ("deepseek_v3", "deepseek_v3", "tokenizer.json", {}),
     "xlnet_hf": ("xlnet_hf", "xlnet_hf", "tokenizer.json", {}),
+    "xlm_roberta": ("xlm_roberta", "xlm_roberta", "tokenizer.json", {}),
 }
 
 

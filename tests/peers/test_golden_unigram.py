@@ -4,6 +4,8 @@ import io
 import json
 import math
 import struct
+import tarfile
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 import zstandard
 
+import subword
 from subword import _core
 
 NAMES = ["albert_sp", "xlnet_sp", "spm_test_en", "spm_test_ja", "seqio_test_sp"]
@@ -155,6 +158,63 @@ def test_held_out_text_is_as_likely_as_with_sentencepiece(shared: Path) -> None:
     pieces, _ = read_model(model.getvalue())
     theirs = {text.decode(): score for text, score, kind in pieces if kind == "normal"}
     assert len(ours) == len(theirs) == 4000
+    held_out = {
+        word: count
+        for word, count in Counter(words[cut:]).items()
+        if all(c in ours and c in theirs for c in word)
+    }
+    assert log_likelihood(ours, held_out) >= log_likelihood(theirs, held_out)
+
+
+def running_words(shared: Path, file: str, member: str) -> list[str]:
+    data = read(shared / "data" / file, -1 if member else 2_000_000)
+    if member:
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            content = archive.extractfile(member)
+            assert content is not None
+            data = content.read()
+    return [f" {word}" for word in data.decode(errors="ignore").split() if len(word) < 60]
+
+
+@pytest.mark.parametrize(
+    ("file", "member", "vocab_size"),
+    [
+        ("en_tinystories/childrens_classics_pd.txt.zst", "", 6000),
+        ("zh/modern_chinese_prose.txt.zst", "", 6000),
+        ("code/python.txt.zst", "", 6000),
+        ("parallel/ntrex128.tar.zst", "ntrex128/hin.txt", 3000),
+    ],
+)
+def test_as_users_train_held_out_text_is_as_likely_as_with_sentencepiece(
+    file: str, member: str, vocab_size: int, shared: Path
+) -> None:
+    """Both with their own splits, of the same words with one space before each."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    words = running_words(shared, file, member)
+    cut = len(words) * 4 // 5
+    lines = ["".join(words[at : at + 200]) for at in range(0, cut, 200)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", subword.TextLeftOutWarning)
+        tok = subword.train_unigram(lines, vocab_size, byte_fallback=False)
+    assert isinstance(tok.model, subword.models.Unigram)
+    ours = {p.text.decode(): p.score for p in tok.model.pieces if p.kind == "normal"}
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        vocab_size=vocab_size,
+        normalization_rule_name="identity",
+        max_sentence_length=1 << 20,
+        bos_id=-1,
+        eos_id=-1,
+        num_threads=1,
+        minloglevel=2,
+    )
+    pieces, _ = read_model(model.getvalue())
+    theirs = {
+        text.decode().replace("▁", " "): score for text, score, kind in pieces if kind == "normal"
+    }
+    assert len(ours) == len(theirs) == vocab_size - 1
     held_out = {
         word: count
         for word, count in Counter(words[cut:]).items()

@@ -296,3 +296,12 @@ def test_worst_cases_are_measured_without_shared_data_beside_ordinary_text():
     assert {name.partition("-")[0] for name in named} == {"stdlib", *WORST_CASES}
     with pytest.raises(ValueError, match="letters"):
         corpora.build_corpus("letters")
+
+
+def test_unigram_trainers_get_the_same_words(monkeypatch, tmp_path):
+    monkeypatch.setattr(corpora, "CACHE", tmp_path)
+    monkeypatch.setattr(corpora, "read_documents", lambda _: ["a\n\n b\tc\n", "d"])
+    spaced = corpora.single_spaced(corpora.build_corpus("stdlib"))
+    assert spaced.text.read_text(encoding="utf-8") == " a b c\n d"
+    assert spaced.documents.read_text(encoding="utf-8").split("<|endoftext|>") == [" a b c", " d"]
+    assert corpora.single_spaced(corpora.build_corpus("stdlib")) == spaced

@@ -49,7 +49,8 @@ def train_unigram(
         source: Pre-token counts, a mapping of pre-tokens to counts, or a corpus to count first.
         vocab_size: All ids.
         special_tokens: Reserved strings; those of the counts by default.
-        pattern: The split pattern, ``"gpt2"`` by default; counts bring their own.
+        pattern: The split pattern, ``"gpt2_marks"`` by default; counts bring their own, and those
+            of ``"gpt2"`` cut words at marks, which hurts many scripts.
         unk_token: The token of what no piece covers; without byte fallback text is lost to it.
         byte_fallback: Characters without a piece become the bytes of their UTF-8.
         character_coverage: Keep the most frequent characters up to this share of all.
@@ -82,7 +83,7 @@ def train_unigram(
     counts = as_counts(
         source,
         pattern=pattern,
-        default="gpt2",
+        default="gpt2_marks",
         special_tokens=special_tokens,
         documents=documents,
         n_threads=n_threads,

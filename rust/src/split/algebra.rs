@@ -17,14 +17,14 @@ pub struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Whether byte `at` of the middle block, which may lie in the one after, is of a letter.
+    /// Whether byte `at` of the middle block, which may lie in the one after, is of `class`.
     #[inline]
     #[must_use]
-    pub fn letter(&self, at: usize) -> bool {
+    pub fn has(&self, at: usize, class: impl Fn(&Masks) -> u64) -> bool {
         if at < BLOCK {
-            self.here.letter >> at & 1 == 1
+            class(self.here) >> at & 1 == 1
         } else {
-            self.after.letter >> (at - BLOCK) & 1 == 1
+            class(self.after) >> (at - BLOCK) & 1 == 1
         }
     }
 }

@@ -72,7 +72,7 @@ impl<const DIGITS: u32, const ENDS_WHOLE: bool> Family<DIGITS, ENDS_WHOLE> {
             let at = apostrophes.trailing_zeros() as usize;
             apostrophes &= apostrophes - 1;
             let n_bytes = contraction(text.get(window.start + at + 1..).unwrap_or_default());
-            if n_bytes > 0 && window.letter(at + n_bytes) {
+            if n_bytes > 0 && window.has(at + n_bytes, |masks| masks.letter) {
                 let set = 1u128 << (at + n_bytes);
                 starts |= set as u64;
                 self.set |= (set >> BLOCK) as u64;

@@ -50,6 +50,7 @@ enum Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Gpt2,
+    Gpt2Marks,
     Cl100k,
     Llama3,
     Qwen2,
@@ -68,6 +69,7 @@ impl Named {
             Some(2) => Some(Self::O200k),
             Some(3) => Some(Self::Llama3),
             Some(4) => Some(Self::Qwen2),
+            Some(7) => Some(Self::Gpt2Marks),
             _ => GPT2.contains(&pattern).then_some(Self::Gpt2),
         }
     }
@@ -82,7 +84,7 @@ const GPT2: [&str; 3] = [
 
 /// Patterns whose pre-tokens depend, past their end, on a few bytes or a run of whitespace only:
 /// those of `subword.patterns`, and tiktoken's spelling of cl100k.
-const LOCAL: [&str; 7] = [
+const LOCAL: [&str; 8] = [
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s",
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -90,6 +92,7 @@ const LOCAL: [&str; 7] = [
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     r"\S+",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"'(?:[sdmt]|ll|ve|re)| ?[\p{L}\p{M}]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+",
 ];
 
 /// DeepSeek-V3's tokenizer.json: three splits in turn.
@@ -151,7 +154,8 @@ impl Splitter {
         match &self.plan {
             _ if text.is_empty() => Ok(()),
             Plan::Whole => sink(&[text.len()]),
-            Plan::Masks(Named::Gpt2) => algebra::split_by::<gpt2::Gpt2>(text, sink),
+            Plan::Masks(Named::Gpt2) => algebra::split_by::<gpt2::Gpt2<false>>(text, sink),
+            Plan::Masks(Named::Gpt2Marks) => algebra::split_by::<gpt2::Gpt2<true>>(text, sink),
             Plan::Masks(Named::Cl100k) => algebra::split_by::<cl100k::Cl100k>(text, sink),
             Plan::Masks(Named::Llama3) => algebra::split_by::<cl100k::Llama3>(text, sink),
             Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
