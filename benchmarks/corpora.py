@@ -109,19 +109,11 @@ def build_corpus(name: str) -> Corpus:
     is_sized = megabytes.isdecimal() or (not megabytes and base not in WORST_CASES)
     if base not in CORPORA or not is_sized:
         raise ValueError(f"no corpus {name!r}; there are {', '.join(CORPORA)}, and NAME-MB of each")
-<<<<<<< HEAD
-    stamp = CACHE / "corpora" / f"{name}.json"
-    if stamp.is_file():
-        corpus = Corpus(**json.loads(stamp.read_text(encoding="utf-8")))
-        if corpus.text.is_file() and corpus.documents.is_file():
-            return corpus
+    if (corpus := built(name)) is not None:
+        return corpus
     if base in WORST_CASES:
         text = worst_case(base, int(megabytes) * MEGABYTE)
         return write_corpus(name, "made up: benchmarks/worst_cases.py", [text])
-=======
-    if (corpus := built(name)) is not None:
-        return corpus
->>>>>>> three
     documents = read_documents(base)
     if megabytes:
         documents = first_bytes(documents, int(megabytes) * MEGABYTE)
