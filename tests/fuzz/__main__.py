@@ -96,18 +96,19 @@ def _fuzz_reader(name: str, rng: random.Random, end: float) -> tuple[int, int]:
     reader = READERS[name]
     seeds = list(reader.seeds())
     known, n_runs = set(), 0
-    with tempfile.TemporaryDirectory() as folder:
-        for data in seeds:
-            said = run(reader, data, Path(folder))
-            assert not said or name in ("chat_template", "told"), said
-        while time.monotonic() < end:
-            data = mutated(rng.choice(seeds), seeds, rng)
-            faulthandler.dump_traceback_later(MAX_SECONDS, exit=True)
-            said = run(reader, data, Path(folder))
-            n_runs += 1
-            if said not in known and len(seeds) < _KEPT:
-                known.add(said)
-                seeds.append(data)
+    # Not removed here: the input of a failure is taken from it, and the folder around it goes.
+    folder = Path(tempfile.mkdtemp())
+    for data in seeds:
+        said = run(reader, data, folder)
+        assert not said or name in ("chat_template", "told"), said
+    while time.monotonic() < end:
+        data = mutated(rng.choice(seeds), seeds, rng)
+        faulthandler.dump_traceback_later(MAX_SECONDS, exit=True)
+        said = run(reader, data, folder)
+        n_runs += 1
+        if said not in known and len(seeds) < _KEPT:
+            known.add(said)
+            seeds.append(data)
     return n_runs, len(known)
 
 

@@ -101,7 +101,7 @@ def read_replaced(found: Any, place: str) -> tuple[str, bool]:
 
 def _read(fields: Mapping[str, Any], place: str) -> Iterator[NormalizerStep]:
     kind = fields.get("type")
-    if kind in _PLAIN:
+    if type(kind) is str and kind in _PLAIN:
         refuse_others(fields, {"type"}, place)
         yield _PLAIN[kind]
     elif kind == "Nmt":

@@ -9,7 +9,7 @@ Source: huggingface/tokenizers 0.23.3, tokenizers/src/pre_tokenizers.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, get_args
 
 from subword import pretokens
 from subword.errors import FormatError
@@ -125,7 +125,7 @@ def _read(fields: Mapping[str, Any], place: str) -> PretokenStep:  # noqa: C901
             raise FormatError(f"{place}.{name} is {value!r:.40}; expected one character")
         return value
 
-    if kind in _PLAIN:
+    if type(kind) is str and kind in _PLAIN:
         only()
         return _PLAIN[kind]
     match kind:
@@ -165,9 +165,9 @@ def _read(fields: Mapping[str, Any], place: str) -> PretokenStep:  # noqa: C901
 
 
 def _behavior(found: Any, place: str) -> Behavior:
-    if found not in _BEHAVIORS:
+    if type(found) is not str or found not in _BEHAVIORS:
         raise FormatError(f"{place} is {found!r:.40}; expected one of {', '.join(_BEHAVIORS)}")
-    return _BEHAVIORS[cast(str, found)]
+    return _BEHAVIORS[found]
 
 
 def _write(step: PretokenStep) -> dict[str, object]:
