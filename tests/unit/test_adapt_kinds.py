@@ -199,6 +199,14 @@ def test_unigram_pieces_beat_the_best_path_and_no_more():
     assert change.certificate.broken == ()
 
 
+def test_no_unigram_piece_tears_a_counted_word_by_rounding():
+    """Two paths of the same pieces are equal: the piece before them decided which one it was."""
+    tok = KINDS["Unigram"]({"aaac": 355, "bcbddd": 69})
+    for n_tokens in (1, 2, 3):
+        change = extended(tok, {"aabbaaa": 1}, n_tokens)
+        assert ends(change.tokenizer, "aabbaaa") <= ends(tok, "aabbaaa")
+
+
 def test_what_a_unigram_piece_moves_is_told():
     # "a" and "bc" are as good as "ab" and "c" to 1 in 1,000.
     pieces = [("<unk>", 0.0), ("a", -1.0), ("b", -2.0), ("c", -1.5), ("bc", -3.499)]

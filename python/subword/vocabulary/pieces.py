@@ -87,7 +87,8 @@ def extended_pieces(
         chosen = _untorn(tokenizer, chosen, words)
         if n_lacking := n_tokens - len(chosen):
             # What is left out makes room for as many others, of which few are left out again.
-            chosen = _untorn(tokenizer, reached[: n_tokens + 2 * n_lacking], words)[:n_tokens]
+            more = _untorn(tokenizer, reached[: n_tokens + 2 * n_lacking], words)
+            chosen = _untorn(tokenizer, more[:n_tokens], words)
     return with_pieces(tokenizer, chosen)
 
 
