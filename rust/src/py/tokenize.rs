@@ -40,7 +40,7 @@ enum Ids {
 impl FileEncoder {
     /// Encode the file at `path`, cut as `cut` says, its first `skip` documents left out.
     ///
-    /// With a `field` it is JSON lines.     /// `separator` is an id behind each document; `narrow` gives uint16 in place of uint32.
+    /// With a `field` it is JSON lines. `separator` is an id behind each document; `narrow` gives uint16 in place of uint32.
     #[new]
     #[pyo3(signature = (tokenizer, path, cut, special, *, field=None, on_bad=None, separator=None, narrow=false, n_threads=None, skip=0, chunk_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a plan, by name")]
