@@ -122,9 +122,7 @@ def build_corpus(name: str) -> Corpus:
 
 
 def single_spaced(corpus: Corpus) -> Corpus:
-    """Give a corpus with one space before each word and no other whitespace.
-
-    A document is a line of the text.
+    """Give a corpus with one space before each word, no other whitespace, and a document a line.
 
     Trainers differ in what they make of a newline: an end of the text, a space, or a character
     to learn. Of such a corpus they all see the same words.
@@ -133,8 +131,8 @@ def single_spaced(corpus: Corpus) -> Corpus:
     if (spaced := built(name)) is not None:
         return spaced
     documents = corpus.documents.read_bytes().decode().split(SEPARATOR)
-    lines = [f" {' '.join(document.split())}" for document in documents]
-    return write_corpus(name, corpus.source, lines, between="\n")
+    lines = [f" {' '.join(document.split())}\n" for document in documents]
+    return write_corpus(name, corpus.source, lines)
 
 
 def held_out(name: str) -> Path | None:
@@ -252,10 +250,10 @@ def first_bytes(documents: list[str], n_bytes: int) -> list[str]:
     return kept
 
 
-def write_corpus(name: str, source: str, documents: list[str], between: str = "") -> Corpus:
+def write_corpus(name: str, source: str, documents: list[str]) -> Corpus:
     """Write the two files of a corpus, then the stamp that says they are whole."""
     print(f"building corpus {name} from {source}", file=sys.stderr)
-    text = between.join(documents).encode()
+    text = "".join(documents).encode()
     digest = hashlib.sha256(text).hexdigest()
     corpus = Corpus(name, source, len(documents), len(text), digest)
     corpus.text.parent.mkdir(parents=True, exist_ok=True)

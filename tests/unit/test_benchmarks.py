@@ -302,6 +302,9 @@ def test_unigram_trainers_get_the_same_words(monkeypatch, tmp_path):
     monkeypatch.setattr(corpora, "CACHE", tmp_path)
     monkeypatch.setattr(corpora, "read_documents", lambda _: ["a\n\n b\tc\n", "d"])
     spaced = corpora.single_spaced(corpora.build_corpus("stdlib"))
-    assert spaced.text.read_text(encoding="utf-8") == " a b c\n d"
-    assert spaced.documents.read_text(encoding="utf-8").split("<|endoftext|>") == [" a b c", " d"]
+    assert spaced.text.read_text(encoding="utf-8") == " a b c\n d\n"
+    assert spaced.documents.read_text(encoding="utf-8").split("<|endoftext|>") == [
+        " a b c\n",
+        " d\n",
+    ]
     assert corpora.single_spaced(corpora.build_corpus("stdlib")) == spaced

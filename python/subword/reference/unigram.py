@@ -33,7 +33,6 @@ USER_DEFINED_SCORE = 0.1
 REBASE_BELOW = -100_000.0
 LEAST_EXPECTED = 0.5
 SLACK = 1.1
-LEAST_ENDINGS = 3
 
 
 class Piece(NamedTuple):
@@ -403,8 +402,7 @@ def _seed_scores(
 ) -> dict[str, float]:
     """Characters and the substrings of most occurrences times length, as log shares.
 
-    A substring counts when what follows it differs; one that always ends its word, when it does so
-    ``LEAST_ENDINGS`` times.
+    A substring counts when what follows it differs, the end of a word always being different.
     """
     counts: Counter[str] = Counter()
     followers: dict[str, set[str]] = defaultdict(set)
@@ -416,7 +414,7 @@ def _seed_scores(
     merits = {
         text: count * len(text)
         for text, count in counts.items()
-        if len(followers[text]) > 1 or (followers[text] == {""} and count >= LEAST_ENDINGS)
+        if count >= 2 and (len(followers[text]) > 1 or "" in followers[text])
     }
     best = sorted(merits, key=lambda text: (-merits[text], text))[:seed_size]
     shares = {character: max(float(count), LEAST_EXPECTED) for character, count in alphabet.items()}

@@ -1,21 +1,16 @@
 //! The first, too large vocabulary: frequent substrings of words.
 //!
 //! A substring is a candidate when no longer one could always stand for it: its occurrences go
-//! on with different characters, or some of them end their word (`LEAST_ENDINGS` of them where all
-//! do). Such substrings are the nodes of the words' suffix tree, read here off the suffix array.
-//! The order of merit is occurrences times characters.
+//! on with different characters, or some of them end their word. Such substrings are the nodes of
+//! the words' suffix tree, read here off the suffix array. The order of merit is occurrences times
+//! characters.
 //!
-//! Source: sentencepiece 0.2.3 (`unigram_model_trainer.cc`); there the array is that of the running
-//! text, where a rare word is mostly followed by a space each time, which is no branch.
+//! Source: sentencepiece 0.2.3 (`unigram_model_trainer.cc`); there the end of a word is no
+//! branch, and the array is that of the running text.
 
 use super::words::{SEPARATOR, Words, checked_sum};
 use crate::error::{Error, Kind, Result};
 use crate::parallel::Control;
-
-/// Least occurrences of a substring that ends its word in all of them. With 2, rare words fill a
-/// large vocabulary, and what is left to write new words with is their characters: 32,000 pieces
-/// of 2 MB made new text 0.05 less likely a character.
-const LEAST_ENDINGS: u64 = 3;
 
 /// A substring of the words' text and its merit.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +25,6 @@ struct Node {
     n_bytes: usize,
     count: u64,
     start: u32,
-    /// All occurrences end their word.
-    ends: bool,
 }
 
 /// The `limit` best substrings of 2 to `max_chars` characters and at least 2 occurrences, as
@@ -75,7 +68,7 @@ pub fn substrings(
             Some(node) if node.n_bytes == suffix.len() => {
                 node.count = checked_sum(node.count, count)?;
             }
-            _ => nodes.push(Node { n_bytes: suffix.len(), count, start: start as u32, ends: true }),
+            _ => nodes.push(Node { n_bytes: suffix.len(), count, start: start as u32 }),
         }
     }
     close(&mut nodes, 0, max_chars, &mut best)?;
@@ -90,10 +83,9 @@ fn close(nodes: &mut Vec<Node>, n_bytes: usize, max_chars: usize, best: &mut Bes
         match nodes.last_mut() {
             Some(parent) if parent.n_bytes >= n_bytes && parent.n_bytes > 0 => {
                 parent.count = checked_sum(parent.count, node.count)?;
-                parent.ends = false;
             }
             _ if n_bytes > 0 => {
-                nodes.push(Node { n_bytes, count: node.count, start: node.start, ends: false });
+                nodes.push(Node { n_bytes, count: node.count, start: node.start });
             }
             _ => {}
         }
@@ -113,9 +105,7 @@ impl Best<'_> {
         let start = node.start as usize;
         let bytes = self.text.get(start..start + node.n_bytes).unwrap_or_default();
         let n_chars = bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-        if node.count < if node.ends { LEAST_ENDINGS } else { 2 }
-            || !(2..=max_chars).contains(&n_chars)
-        {
+        if node.count < 2 || !(2..=max_chars).contains(&n_chars) {
             return Ok(());
         }
         let merit = node.count.checked_mul(n_chars as u64).ok_or_else(|| {
