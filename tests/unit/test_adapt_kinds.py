@@ -25,7 +25,9 @@ def unigram(counts: dict[str, int], *, byte_fallback: bool = True) -> Tokenizer:
     n_reserved = 257 if byte_fallback else 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.StoppedEarlyWarning)
-        return subword.train_unigram(counts, n_reserved + 12, byte_fallback=byte_fallback)
+        return subword.train_unigram(
+            counts, n_reserved + 12, byte_fallback=byte_fallback, character_coverage=1.0
+        )
 
 
 def wordpiece(counts: dict[str, int]) -> Tokenizer:

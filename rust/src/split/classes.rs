@@ -56,12 +56,30 @@ pub struct ClassTable {
     pages: Vec<[u16; PAGE]>,
 }
 
+static TABLE: OnceLock<ClassTable> = OnceLock::new();
+
 impl ClassTable {
     /// The table of the pinned `regex-syntax`, built at the first call.
     #[must_use]
     pub fn shared() -> &'static Self {
-        static TABLE: OnceLock<ClassTable> = OnceLock::new();
         TABLE.get_or_init(Self::build)
+    }
+
+    /// Build the table ahead of a text that needs it: in the middle of one, a want of memory would
+    /// end the process.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn ready_for(text: &[u8]) -> Result<()> {
+        const ROOM: usize = 8 << 20;
+        if TABLE.get().is_none() && !text.is_ascii() {
+            let mut room: Vec<u8> = Vec::new();
+            room.try_reserve_exact(ROOM)?;
+            drop(std::hint::black_box(room));
+            let _ = Self::shared();
+        }
+        Ok(())
     }
 
     fn build() -> Self {

@@ -19,7 +19,7 @@ pub mod steps;
 
 use budget::Budget;
 pub use budget::STEPS_PER_BYTE;
-use classes::bit;
+use classes::{ClassTable, bit};
 pub use engine::{Engine, STEP_LIMIT};
 use stand_in::StandIn;
 
@@ -151,6 +151,9 @@ impl Splitter {
     /// `Pattern` when a match passes its step limit, or all of them theirs; `Interrupted`, which
     /// only the regex engine looks for by itself; those of `sink`.
     pub fn split(&self, text: &[u8], control: &Control, sink: Sink<'_>) -> Result<()> {
+        if matches!(self.plan, Plan::Masks(_)) {
+            ClassTable::ready_for(text)?;
+        }
         match &self.plan {
             _ if text.is_empty() => Ok(()),
             Plan::Whole => sink(&[text.len()]),
@@ -213,7 +216,7 @@ const LOOK_AHEAD: usize = 16;
 /// a word when no small letter follows, however many they are. A character that is not complete
 /// may be of either kind.
 fn open_run(text: &[u8]) -> usize {
-    let table = classes::ClassTable::shared();
+    let table = ClassTable::shared();
     let mut end = text.len();
     let is_cut = |n: &usize| {
         let tail = end.checked_sub(*n).and_then(|at| text.get(at..end)).unwrap_or_default();
@@ -239,7 +242,7 @@ fn open_run(text: &[u8]) -> usize {
 /// Bytes of the whitespace at the end of `text`.
 #[must_use]
 pub fn trailing_spaces(text: &[u8]) -> usize {
-    let table = classes::ClassTable::shared();
+    let table = ClassTable::shared();
     let mut kept = text;
     loop {
         let n_bytes = (1..=3).find(|&n| {
@@ -254,10 +257,11 @@ pub fn trailing_spaces(text: &[u8]) -> usize {
     }
 }
 
-/// Refuse a long text where the engines, whose own allocations end the process, have no room.
+/// Refuse a long text where the engines, whose own allocations end the process, have no room for
+/// the states of the automata of both directions.
 fn check_room(text: &[u8]) -> Result<()> {
     const LONG: usize = 1 << 14;
-    const ROOM: usize = 1 << 20;
+    const ROOM: usize = 2 * scan::CACHE_BYTES;
     let mut room: Vec<u8> = Vec::new();
     if text.len() >= LONG {
         room.try_reserve_exact(ROOM)?;

@@ -14,7 +14,7 @@ use regex_automata::{Anchored, Input, meta};
 use super::budget::{Budget, Stop};
 
 /// Bytes that the states of one automaton may take before they are built anew.
-const CACHE_BYTES: usize = 4 << 20;
+pub(super) const CACHE_BYTES: usize = 4 << 20;
 
 /// Bytes read between two looks at the budget.
 const BLOCK: usize = 1 << 12;
