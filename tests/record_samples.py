@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,3 +100,12 @@ BAD_FILES: dict[str, tuple[bytes, str, int]] = {
     "bytes.wet": (wet_of(["a"]) + warc_record("conversion", b"\xff"), "text 2: not UTF-8", 1),
     "length.wet": (wet_of(["a"]) + b"WARC/1.0\r\nContent-Length: x\r\n\r\n", "Content-Length", 1),
 }
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all that is ``STORED``."""
+    folder = tmp_path_factory.mktemp("records")
+    for name, content in STORED.items():
+        (folder / name).write_bytes(content)
+    return folder

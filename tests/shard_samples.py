@@ -1,6 +1,7 @@
 """A small corpus of files, a tokenizer, and what its shards should hold."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,15 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def shrinking(path: Path, seen: list[int]) -> Callable[[int], None]:
+    """Give a progress that cuts a file short at its first call and notes all of them."""
+
+    def shrink(done: int) -> None:
+        if not seen:
+            with path.open("r+b") as file:
+                file.truncate(1000)
+        seen.append(done)
+
+    return shrink

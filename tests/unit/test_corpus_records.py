@@ -18,6 +18,7 @@ from record_samples import (
     BAD_FILES,
     STORED,
     TEXTS,
+    records,  # noqa: F401  # a fixture
     warc_record,
 )
 from subword import _core
@@ -35,17 +36,9 @@ parquet = pytest.importorskip("pyarrow.parquet")
 fsspec = pytest.importorskip("fsspec")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("records")
-    for name, content in STORED.items():
-        (folder / name).write_bytes(content)
-    return folder
-
-
 @pytest.mark.parametrize("name", STORED)
-def test_every_format_gives_its_texts(folder: Path, name: str) -> None:
-    path = folder / name
+def test_every_format_gives_its_texts(records: Path, name: str) -> None:
+    path = records / name
     expected = [text.encode() for text in TEXTS]
     counts = subword.count(TEXTS)
     assert list(read_documents(path)) == expected
@@ -57,8 +50,8 @@ def test_every_format_gives_its_texts(folder: Path, name: str) -> None:
         assert subword.count(url) == counts
 
 
-def test_mixed_formats_are_read_in_the_order_of_their_names(folder: Path) -> None:
-    paths = [folder / "a.jsonl", folder / "a.parquet", folder / "a.csv"]
+def test_mixed_formats_are_read_in_the_order_of_their_names(records: Path) -> None:
+    paths = [records / "a.jsonl", records / "a.parquet", records / "a.csv"]
     assert list(read_documents(paths)) == [text.encode() for text in TEXTS * 3]
     assert subword.count(paths) == subword.count(TEXTS * 3)
 
@@ -179,14 +172,14 @@ BAD_COLUMNS = {
 
 
 @pytest.mark.parametrize("case", BAD_COLUMNS)
-def test_columns_that_are_missing_or_no_text(folder: Path, case: tuple[str, str]) -> None:
+def test_columns_that_are_missing_or_no_text(records: Path, case: tuple[str, str]) -> None:
     name, field = case
     with pytest.raises(CorpusError) as refused:
-        subword.count(folder / name, field=field)
+        subword.count(records / name, field=field)
     assert BAD_COLUMNS[case] in str(refused.value)
 
 
-def test_arguments_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
+def test_arguments_that_do_not_fit(records: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="expected one of text, jsonl"):
         Reading.of(format="xml")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="expected one of fail, skip"):
@@ -194,19 +187,19 @@ def test_arguments_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="field"):
         Reading.of(field="")
     with pytest.raises(ArgumentError, match="a record is a document"):
-        subword.count(folder / "a.jsonl", documents="line")
+        subword.count(records / "a.jsonl", documents="line")
     (tmp_path / "a.txt").write_text("text")
     with pytest.raises(ArgumentError, match="has no records"):
         subword.count(tmp_path / "a.txt", documents="record")
-    as_text = subword.count(folder / "a.jsonl", format="text", documents="line")
+    as_text = subword.count(records / "a.jsonl", format="text", documents="line")
     assert as_text == subword.count(STORED["a.jsonl"].splitlines())
     with pytest.raises(CorpusError, match="damaged"):
         subword.count(tmp_path / "a.txt", format="parquet")
 
 
-def test_damaged_parquet_and_arrow_never_crash(tmp_path: Path, folder: Path) -> None:
+def test_damaged_parquet_and_arrow_never_crash(tmp_path: Path, records: Path) -> None:
     for name in ("a.parquet", "a.arrow", "stream.arrow"):
-        whole = (folder / name).read_bytes()
+        whole = (records / name).read_bytes()
         path = tmp_path / name
         for n in range(0, len(whole), max(len(whole) // 40, 1)):
             path.write_bytes(whole[:n])

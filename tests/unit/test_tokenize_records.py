@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import subword
-from record_samples import BAD_FILES, STORED, TEXTS, jsonl, parquet_of
-from shard_samples import EOT, lists, tok, tree  # noqa: F401  # fixtures
+from record_samples import BAD_FILES, STORED, TEXTS, jsonl, parquet_of, records  # noqa: F401
+from shard_samples import EOT, lists, shrinking, tok, tree  # noqa: F401  # fixtures
 from subword.errors import (
     ArgumentError,
     BadRecordsWarning,
@@ -26,25 +26,17 @@ from subword.tokenizing import task
 fsspec = pytest.importorskip("fsspec")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("records")
-    for name, content in STORED.items():
-        (folder / name).write_bytes(content)
-    return folder
-
-
 def encoded(tok: subword.Tokenizer, texts: list[str]) -> list[list[int]]:
     return [[*tok.encode(text), tok.special_tokens[EOT]] for text in texts]
 
 
 @pytest.mark.parametrize("name", STORED)
 def test_every_format_gives_the_ids_of_its_texts(
-    name: str, folder: Path, tok: subword.Tokenizer, tmp_path: Path
+    name: str, records: Path, tok: subword.Tokenizer, tmp_path: Path
 ) -> None:
-    sources: list[Any] = [folder / name]
+    sources: list[Any] = [records / name]
     if "." in name:
-        sources.append(f"file://{folder / name}")
+        sources.append(f"file://{records / name}")
     for number, source in enumerate(sources):
         out = tmp_path / str(number)
         options: dict[str, Any] = {"shard_tokens": 100, "validation": 0.4}
@@ -61,11 +53,11 @@ def test_every_format_gives_the_ids_of_its_texts(
 
 
 def test_formats_are_mixed_in_their_order(
-    folder: Path, tok: subword.Tokenizer, tmp_path: Path
+    records: Path, tok: subword.Tokenizer, tmp_path: Path
 ) -> None:
     text = tmp_path / "a.txt"
     text.write_text(EOT.join(["one", "two"]))
-    paths = [folder / "a.parquet", text, folder / "a.jsonl.gz", folder / "a.csv"]
+    paths = [records / "a.parquet", text, records / "a.jsonl.gz", records / "a.csv"]
     wanted = encoded(tok, [*TEXTS, "one", "two", *TEXTS, *TEXTS])
     assert lists(subword.tokenize(paths, tok, tmp_path / "out", task_bytes=1)) == wanted
 
@@ -287,15 +279,8 @@ def test_a_file_that_shrinks_while_it_is_read(
     path = tmp_path / name
     path.write_bytes(content)
     seen: list[int] = []
-
-    def shrink(done: int) -> None:
-        if not seen:
-            with path.open("r+b") as file:
-                file.truncate(1000)
-        seen.append(done)
-
     with pytest.raises((CorpusError, SourceError), match=message) as refused:
-        subword.tokenize(path, tok, tmp_path / "out", n_threads=1, progress=shrink)
+        subword.tokenize(path, tok, tmp_path / "out", n_threads=1, progress=shrinking(path, seen))
     assert name in str(refused.value)
     assert seen
     assert not (tmp_path / "out" / "manifest.json").exists()

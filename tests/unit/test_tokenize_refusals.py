@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 import subword
-from shard_samples import EOT, corpus, expected, folder, lists, tok, tree  # noqa: F401  # fixtures
+from shard_samples import (  # noqa: F401  # fixtures
+    EOT,
+    corpus,
+    expected,
+    folder,
+    lists,
+    shrinking,
+    tok,
+    tree,
+)
 from subword.errors import (
     ArgumentError,
     CorpusError,
@@ -149,16 +158,14 @@ def test_a_file_that_changes_while_it_is_read(
     path = tmp_path / "text.txt"
     path.write_bytes(b"the cat sat\n" * 2_000_000)
     seen: list[int] = []
-
-    def shrink(done: int) -> None:
-        if not seen:
-            with path.open("r+b") as file:
-                file.truncate(1000)
-        seen.append(done)
-
     with pytest.raises(CorpusError, match="shrank"):
         subword.tokenize(
-            path, tok, tmp_path / "out", documents="line", n_threads=1, progress=shrink
+            path,
+            tok,
+            tmp_path / "out",
+            documents="line",
+            n_threads=1,
+            progress=shrinking(path, seen),
         )
     assert seen
     assert not (tmp_path / "out" / "manifest.json").exists()
