@@ -1,10 +1,15 @@
 """What every test can ask for, and how hard the properties are searched."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell that starts its jobs in the background has them, and what they start, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a busy machine is not a fault. `slow` is what CI searches, the same examples each
 # time, so that a red run speaks of the change.

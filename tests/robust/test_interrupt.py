@@ -7,10 +7,7 @@ import threading
 
 import pytest
 
-# A shell that starts its jobs in the background has them ignore SIGINT.
 PRELUDE = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
 import warnings
 import subword
 from subword import _core

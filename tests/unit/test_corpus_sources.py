@@ -298,9 +298,8 @@ def test_a_dash_is_the_standard_input_on_the_command_line_only(tmp_path, monkeyp
 def test_an_interrupt_ends_the_wait_for_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     script = f"""
-import signal, sys
+import sys
 from subword.corpus import read_documents
-signal.signal(signal.SIGINT, signal.default_int_handler)
 reader = read_documents({str(tmp_path / "pipe")!r})
 print("waiting", flush=True)
 try:
