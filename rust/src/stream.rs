@@ -44,7 +44,7 @@ impl Tail {
         let tokenizer = worker.tokenizer();
         let recognized = tokenizer.recognized_from(&self.bytes, policy, self.n_done)?;
         let (special, normalized) = (&recognized.given, &recognized.normalized);
-        let Some(splitter) = tokenizer.plain_splitter().filter(|_| special.are_plain()) else {
+        let Some(splitter) = tokenizer.raw_splitter().filter(|_| special.are_plain()) else {
             // Whatever changes the text may look at all of it.
             self.retry_at = usize::MAX;
             return Ok(());

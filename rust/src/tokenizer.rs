@@ -168,6 +168,19 @@ pub struct Tokenizer {
     pub(crate) pool: MemoPool,
     /// How texts are cut before they are normalized, where they can be.
     pub(crate) marks: Option<Marks>,
+    /// The same for BERT's way, whose parts do not depend on each other.
+    pub(crate) independent: Option<Splitter>,
+}
+
+/// What cuts texts into parts that become the same ids wherever they stand, each normalized and
+/// pre-tokenized by itself.
+fn independent(parts: &Parts) -> Option<Splitter> {
+    let spaces_ideographs = match &parts.normalizer {
+        Some(normalizer) => normalizer.is_local()?,
+        None => false,
+    };
+    let is_bert = matches!(&parts.cutter, Cutter::Steps(steps) if steps.is_bert());
+    is_bert.then(|| Splitter::bert_parts(spaces_ideographs))
 }
 
 impl Tokenizer {
@@ -198,6 +211,7 @@ impl Tokenizer {
             as_text: Recognized::of(&parts.added, normalizer, |added| !added.is_special)?,
             pool: MemoPool::new(parts.memo_bytes),
             marks: Marks::of(&parts),
+            independent: independent(&parts),
             parts,
         })
     }
@@ -221,6 +235,15 @@ impl Tokenizer {
         }
     }
 
+    /// What cuts a text as given into parts that do not depend on each other: pre-tokens, or what
+    /// becomes some.
+    #[must_use]
+    pub fn raw_splitter(&self) -> Option<&Splitter> {
+        let independent = self.independent.as_ref();
+        let independent = independent.filter(|_| self.recognized.normalized.is_empty());
+        self.plain_splitter().or(independent)
+    }
+
     /// A place at or before `near` where `text` may be cut for threads, the ids of the parts
     /// being those of the whole.
     #[must_use]
@@ -229,7 +252,7 @@ impl Tokenizer {
         if special.any_has_space() || !special.are_plain() {
             return None;
         }
-        self.plain_splitter()?.safe_cut(text, near)
+        self.raw_splitter()?.safe_cut(text, near)
     }
 
     /// Where an unfinished text may be cut, whatever follows it; 0 for nowhere.

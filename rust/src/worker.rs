@@ -118,17 +118,28 @@ impl<'a> Worker<'a> {
         if let Some(splitter) = self.tokenizer.plain_splitter() {
             return self.encode_plain(text, splitter, ids, control);
         }
-        if let Some(marks) = &self.tokenizer.marks
-            && normalized_tokens.is_empty()
-        {
-            return self.encode_marked(text, marks, ids, control);
+        if normalized_tokens.is_empty() {
+            if let Some(marks) = &self.tokenizer.marks {
+                return self.encode_marked(text, marks, ids, control);
+            }
+            if let Some(splitter) = &self.tokenizer.independent {
+                return self.encode_plain(text, splitter, ids, control);
+            }
         }
+        self.encode_whole(text, at_start, normalized_tokens, ids, control)
+    }
+
+    /// Normalize a text, cut it, and append the ids of its pre-tokens.
+    fn encode_whole(
+        &mut self,
+        text: &[u8],
+        at_start: bool,
+        normalized_tokens: &SpecialTokens,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         let mut normalized = std::mem::take(&mut self.normalized);
-        let changed = match &self.tokenizer.parts.normalizer {
-            Some(normalizer) => normalizer.normalize(text, &mut normalized, control)?,
-            None => false,
-        };
-        let view = if changed { normalized.bytes.as_slice() } else { text };
+        let view = self.normalize(text, &mut normalized, control)?;
         normalized_tokens.cut(view, |start, end, id| match id {
             Some(id) => {
                 ids.try_reserve(1)?;
@@ -142,6 +153,35 @@ impl<'a> Worker<'a> {
         })?;
         self.normalized = normalized;
         Ok(())
+    }
+
+    /// Append the ids of a part that `Tokenizer::independent` cut.
+    fn encode_part_alone(
+        &mut self,
+        part: &[u8],
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut normalized = std::mem::take(&mut self.normalized);
+        let view = self.normalize(part, &mut normalized, control)?;
+        self.encode_stretch(view, false, ids, control)?;
+        self.normalized = normalized;
+        Ok(())
+    }
+
+    /// The text as it is split: itself, or what is in `normalized` then.
+    fn normalize<'t>(
+        &self,
+        text: &'t [u8],
+        normalized: &'t mut Normalized,
+        control: &Control,
+    ) -> Result<&'t [u8]> {
+        match &self.tokenizer.parts.normalizer {
+            Some(normalizer) if normalizer.normalize(text, normalized, control)? => {
+                Ok(&normalized.bytes)
+            }
+            _ => Ok(text),
+        }
     }
 
     fn encode_stretch(
@@ -177,6 +217,11 @@ impl<'a> Worker<'a> {
         ids: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
+        if self.tokenizer.independent.is_some() {
+            // The memo knows texts as they were given, not what they are normalized to.
+            let pretoken = text.get(start..end).unwrap_or_default();
+            return self.run_model(pretoken, start, ids, control);
+        }
         let Some(memo) = &self.memo else { return Ok(()) };
         let probe = memo.key(text, start, end).map(|key| (key, memo.hash(key)));
         self.encode_other(text, start, end, probe.unwrap_or_default(), ids, control)
@@ -259,15 +304,29 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         let n_before = ids.len();
-        self.tokenizer
-            .parts
-            .model
-            .encode(pretoken, &mut self.scratch, ids, control)
-            .map_err(|error| locate(error, start))?;
+        if self.tokenizer.independent.is_some() {
+            self.encode_part_alone(pretoken, ids, control).map_err(|error| locate(error, start))?;
+        } else {
+            self.run_model(pretoken, start, ids, control)?;
+        }
         if let Some(memo) = self.memo.as_mut().filter(|_| remembers) {
             memo.remember(probe, pretoken, ids.get(n_before..).unwrap_or_default());
         }
         Ok(())
+    }
+
+    #[inline]
+    fn run_model(
+        &mut self,
+        pretoken: &[u8],
+        start: usize,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let model = &self.tokenizer.parts.model;
+        model
+            .encode(pretoken, &mut self.scratch, ids, control)
+            .map_err(|error| locate(error, start))
     }
 
     /// The ids of `text` and where the bytes of each begin and end in it.

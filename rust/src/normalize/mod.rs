@@ -117,6 +117,23 @@ impl Normalizer {
         }
     }
 
+    /// Whether text is normalized alike in parts that `Splitter::bert_parts` gives, and if so,
+    /// whether ideographs may be parts by themselves.
+    #[must_use]
+    pub fn is_local(&self) -> Option<bool> {
+        let is_local = |step: &Compiled| match step {
+            Compiled::Form(Form::Nfd | Form::Nfkd, keep) => keep.is_empty(),
+            Compiled::Lowercase
+            | Compiled::Remove(_)
+            | Compiled::Clean(_)
+            | Compiled::SpaceIdeographs => true,
+            _ => false,
+        };
+        let spaces_ideographs = |step| matches!(step, &Compiled::SpaceIdeographs);
+        let is_local = self.steps.iter().all(is_local);
+        is_local.then(|| self.steps.iter().any(spaces_ideographs))
+    }
+
     /// Normalize `text` into `out`, and say whether it changed.
     ///
     /// False means that the text is its own normal form; `out` then holds nothing of use. Bytes

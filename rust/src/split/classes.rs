@@ -24,10 +24,12 @@ pub mod bit {
     pub const PUNCTUATION: u16 = 64;
     /// `\p{S}`.
     pub const SYMBOL: u16 = 128;
-    /// `[一-龥぀-ゟ゠-ヿ]`, the middle pattern of DeepSeek-V3's tokenizer.json.
-    pub const HAN_KANA: u16 = 256;
+    /// `[一-龥]`, of the middle pattern of DeepSeek-V3's tokenizer.json.
+    pub const HAN: u16 = 256;
     /// `\w`.
     pub const WORD: u16 = 512;
+    /// `[぀-ゟ゠-ヿ]`, of the same pattern as `HAN`.
+    pub const KANA: u16 = 1024;
 }
 
 const CLASSES: [(&str, u16); 12] = [
@@ -40,8 +42,8 @@ const CLASSES: [(&str, u16); 12] = [
     (r"\s", bit::SPACE),
     (r"\p{P}", bit::PUNCTUATION),
     (r"\p{S}", bit::SYMBOL),
-    (r"[一-龥]", bit::HAN_KANA),
-    (r"[぀-ゟ゠-ヿ]", bit::HAN_KANA),
+    (r"[一-龥]", bit::HAN),
+    (r"[぀-ゟ゠-ヿ]", bit::KANA),
     (r"\w", bit::WORD),
 ];
 

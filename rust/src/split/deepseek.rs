@@ -24,7 +24,7 @@ struct Classes {
 impl Classes {
     #[inline(always)]
     fn of(masks: &Masks) -> Self {
-        let han_kana = masks.han_kana & !masks.number;
+        let han_kana = (masks.han | masks.kana) & !masks.number;
         let open = masks.valid & !masks.number;
         let word = (masks.letter | masks.mark) & open;
         let sign = (masks.punctuation | masks.symbol) & open;
@@ -52,7 +52,8 @@ impl Algebra for DeepSeek {
         | bit::SPACE
         | bit::PUNCTUATION
         | bit::SYMBOL
-        | bit::HAN_KANA
+        | bit::HAN
+        | bit::KANA
         | NEWLINE;
 
     #[inline(always)]
@@ -79,7 +80,7 @@ impl Algebra for DeepSeek {
         let newlines = here.newline & !edges & (sign << 1 | u64::from(self.takes_newlines));
         let taken = flood(newlines, here.newline);
         let spaces = whitespace::<false>(text, window, (taken, self.takes_newlines), |masks| {
-            masks.number | masks.han_kana
+            masks.number | masks.han | masks.kana
         });
         let mut starts = sign_starts
             | word_starts

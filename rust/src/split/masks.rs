@@ -33,8 +33,10 @@ pub struct Masks {
     pub punctuation: u64,
     /// `\p{S}`.
     pub symbol: u64,
-    /// `[一-龥぀-ゟ゠-ヿ]`.
-    pub han_kana: u64,
+    /// `[一-龥]`.
+    pub han: u64,
+    /// `[぀-ゟ゠-ヿ]`.
+    pub kana: u64,
     /// U+0020 alone.
     pub blank: u64,
     /// `\r` or `\n`.
@@ -63,7 +65,8 @@ impl Masks {
         self.space |= other.space;
         self.punctuation |= other.punctuation;
         self.symbol |= other.symbol;
-        self.han_kana |= other.han_kana;
+        self.han |= other.han;
+        self.kana |= other.kana;
         self.lead |= other.lead;
     }
 }
@@ -323,7 +326,8 @@ fn add(masks: &mut Masks, flags: u16, reached: u64) {
     masks.space |= with(bit::SPACE);
     masks.punctuation |= with(bit::PUNCTUATION);
     masks.symbol |= with(bit::SYMBOL);
-    masks.han_kana |= with(bit::HAN_KANA);
+    masks.han |= with(bit::HAN);
+    masks.kana |= with(bit::KANA);
 }
 
 #[cfg(test)]

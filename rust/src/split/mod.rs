@@ -1,6 +1,7 @@
 //! Text to pre-tokens: pieces that join to the text, cut where a pattern's matches start or end.
 
 mod algebra;
+mod bert;
 mod budget;
 mod cl100k;
 pub mod classes;
@@ -56,6 +57,8 @@ enum Named {
     Qwen2,
     O200k,
     DeepSeek,
+    BertParts,
+    BertIdeographs,
 }
 
 impl Named {
@@ -124,6 +127,13 @@ impl Splitter {
         }
     }
 
+    /// Where texts are cut before BERT's normalizer and pre-tokenizer see them: see `bert`.
+    #[must_use]
+    pub fn bert_parts(spaces_ideographs: bool) -> Self {
+        let named = if spaces_ideographs { Named::BertIdeographs } else { Named::BertParts };
+        Self { plan: Plan::Masks(named), is_local: true }
+    }
+
     /// Whether a text is one pre-token.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -164,6 +174,10 @@ impl Splitter {
             Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
             Plan::Masks(Named::O200k) => algebra::split_by::<o200k::O200k>(text, sink),
             Plan::Masks(Named::DeepSeek) => algebra::split_by::<deepseek::DeepSeek>(text, sink),
+            Plan::Masks(Named::BertParts) => algebra::split_by::<bert::Parts<false>>(text, sink),
+            Plan::Masks(Named::BertIdeographs) => {
+                algebra::split_by::<bert::Parts<true>>(text, sink)
+            }
             Plan::Engines(engines) => split_by_engines(engines, text, control, sink),
         }
     }

@@ -119,6 +119,7 @@ impl Pieces {
 #[derive(Debug, Clone)]
 pub struct Steps {
     steps: Vec<Compiled>,
+    is_bert: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -177,7 +178,13 @@ impl Steps {
         for step in steps {
             compile_step(step, &mut compiled)?;
         }
-        Ok(Self { steps: compiled })
+        Ok(Self { steps: compiled, is_bert: matches!(steps, [Step::Bert]) })
+    }
+
+    /// Whether the steps are those of BERT's pre-tokenizer.
+    #[must_use]
+    pub fn is_bert(&self) -> bool {
+        self.is_bert
     }
 
     /// Cut `text` into pieces; without steps it is one piece, and an empty text has none.
