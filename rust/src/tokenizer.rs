@@ -11,7 +11,7 @@ use crate::normalize::Normalizer;
 use crate::normalize::alignment::Normalized;
 use crate::parallel::Control;
 use crate::special::{SpecialToken, SpecialTokens};
-use crate::split::Splitter;
+use crate::split::{Parts as TextParts, Splitter};
 use crate::split::steps::Steps;
 pub use crate::worker::Worker;
 
@@ -168,19 +168,21 @@ pub struct Tokenizer {
     pub(crate) pool: MemoPool,
     /// How texts are cut before they are normalized, where they can be.
     pub(crate) marks: Option<Marks>,
-    /// The same for BERT's way, whose parts do not depend on each other.
+    /// What cuts texts as given into parts that do not depend on each other, where it can be.
     pub(crate) independent: Option<Splitter>,
 }
 
 /// What cuts texts into parts that become the same ids wherever they stand, each normalized and
 /// pre-tokenized by itself.
-fn independent(parts: &Parts) -> Option<Splitter> {
-    let spaces_ideographs = match &parts.normalizer {
-        Some(normalizer) => normalizer.is_local()?,
-        None => false,
+fn independent(parts: &Parts) -> Result<Option<Splitter>> {
+    let Cutter::Steps(steps) = &parts.cutter else { return Ok(None) };
+    let found = match (steps.parts(), &parts.normalizer) {
+        (Some(TextParts::Bert { .. }), Some(normalizer)) => normalizer.bert_parts(),
+        (Some(TextParts::Spaced), Some(normalizer)) if !normalizer.is_spaced()? => None,
+        (Some(TextParts::Marked), Some(normalizer)) if !normalizer.is_marked()? => None,
+        (found, _) => found,
     };
-    let is_bert = matches!(&parts.cutter, Cutter::Steps(steps) if steps.is_bert());
-    is_bert.then(|| Splitter::bert_parts(spaces_ideographs))
+    Ok(found.map(Splitter::independent))
 }
 
 impl Tokenizer {
@@ -211,7 +213,7 @@ impl Tokenizer {
             as_text: Recognized::of(&parts.added, normalizer, |added| !added.is_special)?,
             pool: MemoPool::new(parts.memo_bytes),
             marks: Marks::of(&parts),
-            independent: independent(&parts),
+            independent: independent(&parts)?,
             parts,
         })
     }

@@ -148,23 +148,32 @@ impl<'a> Worker<'a> {
             }
             None => {
                 let stretch = view.get(start..end).unwrap_or_default();
-                self.encode_stretch(stretch, at_start && start == 0, ids, control)
+                let remembers = self.remembers_pieces();
+                self.encode_stretch(stretch, at_start && start == 0, remembers, ids, control)
             }
         })?;
         self.normalized = normalized;
         Ok(())
     }
 
-    /// Append the ids of a part that `Tokenizer::independent` cut.
+    /// Whether the memo may hold pieces of normalized texts.
+    fn remembers_pieces(&self) -> bool {
+        self.tokenizer.independent.as_ref().is_none_or(Splitter::leaves_pieces)
+    }
+
+    /// Append the ids of a part that `Tokenizer::independent` cut; its pieces may be remembered
+    /// where it is not.
     fn encode_part_alone(
         &mut self,
         part: &[u8],
+        is_kept: bool,
         ids: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
         let mut normalized = std::mem::take(&mut self.normalized);
         let view = self.normalize(part, &mut normalized, control)?;
-        self.encode_stretch(view, false, ids, control)?;
+        let remembers = !is_kept && self.remembers_pieces();
+        self.encode_stretch(view, false, remembers, ids, control)?;
         self.normalized = normalized;
         Ok(())
     }
@@ -188,6 +197,7 @@ impl<'a> Worker<'a> {
         &mut self,
         text: &[u8],
         at_start: bool,
+        remembers: bool,
         ids: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
@@ -202,7 +212,12 @@ impl<'a> Worker<'a> {
             if at.is_multiple_of(1024) {
                 control.check()?;
             }
-            self.encode_pretoken(source, start, end, ids, control)?;
+            if remembers {
+                self.encode_pretoken(source, start, end, ids, control)?;
+            } else {
+                let pretoken = source.get(start..end).unwrap_or_default();
+                self.run_model(pretoken, start, ids, control)?;
+            }
         }
         self.pieces = pieces;
         Ok(())
@@ -217,14 +232,9 @@ impl<'a> Worker<'a> {
         ids: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
-        if self.tokenizer.independent.is_some() {
-            // The memo knows texts as they were given, not what they are normalized to.
-            let pretoken = text.get(start..end).unwrap_or_default();
-            return self.run_model(pretoken, start, ids, control);
-        }
         let Some(memo) = &self.memo else { return Ok(()) };
         let probe = memo.key(text, start, end).map(|key| (key, memo.hash(key)));
-        self.encode_other(text, start, end, probe.unwrap_or_default(), ids, control)
+        self.encode_other(text, (start, end), probe.unwrap_or_default(), false, ids, control)
     }
 
     fn encode_plain(
@@ -236,8 +246,13 @@ impl<'a> Worker<'a> {
     ) -> Result<()> {
         let mut from = 0;
         let mut group = Group::default();
-        splitter.split(text, control, &mut |ends| {
+        let mut is_apart = splitter.leaves_pieces() && text.first() != Some(&b' ');
+        splitter.split(text, control, &mut |mut ends| {
             control.check()?;
+            if is_apart && let Some((&first, rest)) = ends.split_first() {
+                self.encode_part_alone(text.get(..first).unwrap_or_default(), false, ids, control)?;
+                (from, ends, is_apart) = (first, rest, false);
+            }
             for ends in ends.chunks(PROBES) {
                 from = self.encode_group(text, from, ends, &mut group, ids, control)?;
             }
@@ -277,7 +292,8 @@ impl<'a> Worker<'a> {
             } else {
                 ids.extend_from_slice(group.ids.get(..n_few).unwrap_or_default());
                 n_few = 0;
-                self.encode_other(text, start, end, probe, ids, control)?;
+                let is_part = self.tokenizer.independent.is_some();
+                self.encode_other(text, (start, end), probe, is_part, ids, control)?;
                 ids.try_reserve(group.ids.len())?;
             }
             start = end;
@@ -286,14 +302,15 @@ impl<'a> Worker<'a> {
         Ok(start)
     }
 
-    /// Append the ids of a pre-token that are not in a slot of the memo.
+    /// Append the ids of a pre-token, or of a part of a text as given, that are not in a slot of the
+    /// memo.
     #[inline(never)]
     fn encode_other(
         &mut self,
         text: &[u8],
-        start: usize,
-        end: usize,
+        (start, end): (usize, usize),
         probe: (Key, u64),
+        is_part: bool,
         ids: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
@@ -304,8 +321,9 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         let n_before = ids.len();
-        if self.tokenizer.independent.is_some() {
-            self.encode_part_alone(pretoken, ids, control).map_err(|error| locate(error, start))?;
+        if is_part {
+            self.encode_part_alone(pretoken, remembers, ids, control)
+                .map_err(|error| locate(error, start))?;
         } else {
             self.run_model(pretoken, start, ids, control)?;
         }

@@ -134,18 +134,26 @@ impl Charsmap {
         self.is_spaced
     }
 
+    /// Whether a key or a string to keep starts with a character.
+    #[must_use]
+    pub fn changes(&self, character: char) -> bool {
+        self.is_active(u32::from(character))
+    }
+
+    #[inline]
+    fn is_active(&self, code: u32) -> bool {
+        let bits = self.active.get(code as usize / 64);
+        bits.is_some_and(|bits| bits >> (code % 64) & 1 == 1)
+    }
+
     /// The first place at or after `from` where a key or a string to keep may start.
     #[inline]
     fn next_active(&self, text: &[u8], from: usize) -> usize {
         let mut at = from;
         while at < text.len() {
             let (code, n_bytes) = code_point_at(text, at);
-            let is_active = self
-                .active
-                .get(code as usize / 64)
-                .is_some_and(|bits| bits >> (code % 64) & 1 == 1);
             // What is no part of UTF-8 may start a damaged key.
-            if is_active || code >= INVALID {
+            if self.is_active(code) || code >= INVALID {
                 return at;
             }
             at += n_bytes;

@@ -15,6 +15,8 @@ use self::replace::Target;
 use self::spaces::Spaces;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::Control;
+use crate::split::Parts;
+use crate::split::classes::{ClassTable, bit};
 use crate::split::steps::compile_regex;
 
 /// One normalizer as data; each is described in `subword.normalizers`.
@@ -117,10 +119,9 @@ impl Normalizer {
         }
     }
 
-    /// Whether text is normalized alike in parts that `Splitter::bert_parts` gives, and if so,
-    /// whether ideographs may be parts by themselves.
+    /// The parts of BERT's texts that are normalized alike wherever they stand.
     #[must_use]
-    pub fn is_local(&self) -> Option<bool> {
+    pub fn bert_parts(&self) -> Option<Parts> {
         let is_local = |step: &Compiled| match step {
             Compiled::Form(Form::Nfd | Form::Nfkd, keep) => keep.is_empty(),
             Compiled::Lowercase
@@ -131,7 +132,71 @@ impl Normalizer {
         };
         let spaces_ideographs = |step| matches!(step, &Compiled::SpaceIdeographs);
         let is_local = self.steps.iter().all(is_local);
-        is_local.then(|| self.steps.iter().any(spaces_ideographs))
+        is_local.then(|| Parts::Bert { ideographs: self.steps.iter().any(spaces_ideographs) })
+    }
+
+    /// Whether `Parts::Spaced` are normalized alike wherever they stand, and whitespace to
+    /// whitespace.
+    ///
+    /// # Errors
+    ///
+    /// As `normalize`.
+    pub fn is_spaced(&self) -> Result<bool> {
+        let is_local = |step: &Compiled| match step {
+            Compiled::Form(_, keep) => keep.is_empty(),
+            Compiled::Lowercase
+            | Compiled::Remove(_)
+            | Compiled::SpaceIdeographs
+            | Compiled::Strip(..)
+            | Compiled::GraphemeCharsmap(_) => true,
+            _ => false,
+        };
+        if !self.steps.iter().all(is_local) {
+            return Ok(false);
+        }
+        for blank in [" ", "\n", "\r"] {
+            let text = format!("a{blank}b");
+            let mut out = Normalized::default();
+            let changed = self.normalize(text.as_bytes(), &mut out, &Control::default())?;
+            let view = if changed { &out.bytes } else { text.as_bytes() };
+            let inner = std::str::from_utf8(view).ok().and_then(|view| view.strip_prefix('a'));
+            let inner = inner.and_then(|view| view.strip_suffix('b')).unwrap_or_default();
+            if inner.is_empty() || !inner.chars().all(char::is_whitespace) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether `Parts::Marked` are normalized alike wherever they stand: nothing changes a space
+    /// alone but the rule that runs of them are one, and what stands before one, a printable ASCII
+    /// character or a letter of two bytes, does not become one that ends with a space.
+    ///
+    /// # Errors
+    ///
+    /// As `normalize`.
+    pub fn is_marked(&self) -> Result<bool> {
+        let is_local = |step: &Compiled| match step {
+            Compiled::Form(_, keep) => keep.is_empty(),
+            Compiled::GraphemeCharsmap(charsmap) => !charsmap.changes(' '),
+            Compiled::Replace(Target::Spaces, with) => with == b" ",
+            Compiled::Lowercase => true,
+            _ => false,
+        };
+        if !self.steps.iter().all(is_local) {
+            return Ok(false);
+        }
+        let table = ClassTable::shared();
+        let mut out = Normalized::default();
+        let two_bytes = (0x80..0x800).filter(|&code| table.of(code) & bit::LETTER != 0);
+        for solid in (0x21..0x7F).chain(two_bytes).filter_map(char::from_u32) {
+            let text = solid.to_string();
+            let changed = self.normalize(text.as_bytes(), &mut out, &Control::default())?;
+            if changed && out.bytes.last().is_none_or(|&last| last == b' ') {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Normalize `text` into `out`, and say whether it changed.
@@ -176,7 +241,9 @@ fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {
                     "a Replace normalizer has an empty pattern; give it something to look for",
                 ));
             }
-            let target = if *regex {
+            let target = if *regex && pattern == " {2,}" {
+                Target::Spaces
+            } else if *regex {
                 Target::Regex(compile_regex(pattern)?)
             } else {
                 Target::Literal(pattern.clone().into_bytes())
@@ -222,6 +289,7 @@ impl Compiled {
             Self::Replace(Target::Literal(literal), _) => {
                 memchr::memmem::find(text, literal).is_none()
             }
+            Self::Replace(Target::Spaces, _) => memchr::memmem::find(text, b"  ").is_none(),
             _ => false,
         }
     }

@@ -13,6 +13,8 @@ use crate::error::Result;
 pub enum Target {
     /// This string.
     Literal(Vec<u8>),
+    /// Two or more spaces in a row: ` {2,}`.
+    Spaces,
     /// Every match of a regular expression; empty matches are ignored.
     Regex(Regex),
 }
@@ -36,6 +38,15 @@ pub fn replace(target: &Target, content: &[u8], rewriter: &mut Rewriter<'_>) -> 
         Target::Literal(literal) => {
             for start in memmem::find_iter(source, literal) {
                 one(start..start + literal.len())?;
+            }
+        }
+        Target::Spaces => {
+            let mut at = 0;
+            while let Some(found) = memmem::find(source.get(at..).unwrap_or_default(), b"  ") {
+                let start = at + found;
+                let run = source.get(start..).unwrap_or_default().iter();
+                at = start + run.take_while(|&&byte| byte == b' ').count();
+                one(start..at)?;
             }
         }
         Target::Regex(regex) => {

@@ -30,9 +30,11 @@ pub mod bit {
     pub const WORD: u16 = 512;
     /// `[぀-ゟ゠-ヿ]`, of the same pattern as `HAN`.
     pub const KANA: u16 = 1024;
+    /// `\p{Grapheme_Cluster_Break=Prepend}`.
+    pub const JOINS_NEXT: u16 = 2048;
 }
 
-const CLASSES: [(&str, u16); 12] = [
+const CLASSES: [(&str, u16); 13] = [
     (r"\p{L}", bit::LETTER),
     (r"\p{Lu}", bit::UPPER),
     (r"\p{Lt}", bit::UPPER),
@@ -45,6 +47,7 @@ const CLASSES: [(&str, u16); 12] = [
     (r"[一-龥]", bit::HAN),
     (r"[぀-ゟ゠-ヿ]", bit::KANA),
     (r"\w", bit::WORD),
+    (r"\p{Grapheme_Cluster_Break=Prepend}", bit::JOINS_NEXT),
 ];
 
 const PAGE_BITS: u32 = 7;

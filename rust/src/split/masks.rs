@@ -37,6 +37,8 @@ pub struct Masks {
     pub han: u64,
     /// `[぀-ゟ゠-ヿ]`.
     pub kana: u64,
+    /// `\p{Grapheme_Cluster_Break=Prepend}`.
+    pub joins_next: u64,
     /// U+0020 alone.
     pub blank: u64,
     /// `\r` or `\n`.
@@ -67,6 +69,7 @@ impl Masks {
         self.symbol |= other.symbol;
         self.han |= other.han;
         self.kana |= other.kana;
+        self.joins_next |= other.joins_next;
         self.lead |= other.lead;
     }
 }
@@ -328,6 +331,7 @@ fn add(masks: &mut Masks, flags: u16, reached: u64) {
     masks.symbol |= with(bit::SYMBOL);
     masks.han |= with(bit::HAN);
     masks.kana |= with(bit::KANA);
+    masks.joins_next |= with(bit::JOINS_NEXT);
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Text to pre-tokens: pieces that join to the text, cut where a pattern's matches start or end.
 
 mod algebra;
-mod bert;
 mod budget;
 mod cl100k;
 pub mod classes;
 mod deepseek;
 mod engine;
 mod gpt2;
+mod independent;
 mod linear;
 mod look;
 mod masks;
@@ -22,6 +22,8 @@ use budget::Budget;
 pub use budget::STEPS_PER_BYTE;
 use classes::{ClassTable, bit};
 pub use engine::{Engine, STEP_LIMIT};
+use independent::{Bert, Marked, Spaced};
+pub use independent::Parts;
 use stand_in::StandIn;
 
 use crate::error::Result;
@@ -57,8 +59,7 @@ enum Named {
     Qwen2,
     O200k,
     DeepSeek,
-    BertParts,
-    BertIdeographs,
+    Parts(Parts),
 }
 
 impl Named {
@@ -127,11 +128,16 @@ impl Splitter {
         }
     }
 
-    /// Where texts are cut before BERT's normalizer and pre-tokenizer see them: see `bert`.
+    /// What cuts texts before they are normalized.
     #[must_use]
-    pub fn bert_parts(spaces_ideographs: bool) -> Self {
-        let named = if spaces_ideographs { Named::BertIdeographs } else { Named::BertParts };
-        Self { plan: Plan::Masks(named), is_local: true }
+    pub fn independent(parts: Parts) -> Self {
+        Self { plan: Plan::Masks(Named::Parts(parts)), is_local: true }
+    }
+
+    /// Whether a part that does not begin with whitespace is not to be remembered.
+    #[must_use]
+    pub fn leaves_pieces(&self) -> bool {
+        matches!(self.plan, Plan::Masks(Named::Parts(parts)) if parts.leave_pieces())
     }
 
     /// Whether a text is one pre-token.
@@ -174,10 +180,14 @@ impl Splitter {
             Plan::Masks(Named::Qwen2) => algebra::split_by::<cl100k::Qwen2>(text, sink),
             Plan::Masks(Named::O200k) => algebra::split_by::<o200k::O200k>(text, sink),
             Plan::Masks(Named::DeepSeek) => algebra::split_by::<deepseek::DeepSeek>(text, sink),
-            Plan::Masks(Named::BertParts) => algebra::split_by::<bert::Parts<false>>(text, sink),
-            Plan::Masks(Named::BertIdeographs) => {
-                algebra::split_by::<bert::Parts<true>>(text, sink)
+            Plan::Masks(Named::Parts(Parts::Bert { ideographs: false })) => {
+                algebra::split_by::<Bert<false>>(text, sink)
             }
+            Plan::Masks(Named::Parts(Parts::Bert { ideographs: true })) => {
+                algebra::split_by::<Bert<true>>(text, sink)
+            }
+            Plan::Masks(Named::Parts(Parts::Spaced)) => algebra::split_by::<Spaced>(text, sink),
+            Plan::Masks(Named::Parts(Parts::Marked)) => algebra::split_by::<Marked>(text, sink),
             Plan::Engines(engines) => split_by_engines(engines, text, control, sink),
         }
     }
@@ -211,11 +221,13 @@ impl Splitter {
             return None;
         }
         let before = text.get(..near.saturating_add(1).min(text.len()))?;
+        let cuts: &[u8] = match self.plan {
+            Plan::Masks(Named::Parts(Parts::Marked)) => b" ",
+            _ => b" \n\t",
+        };
         before
             .windows(2)
-            .rposition(|pair| {
-                pair[0].is_ascii_alphanumeric() && matches!(pair[1], b' ' | b'\n' | b'\t')
-            })
+            .rposition(|pair| pair[0].is_ascii_alphanumeric() && cuts.contains(&pair[1]))
             .map(|at| at + 1)
     }
 }

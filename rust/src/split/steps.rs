@@ -9,6 +9,7 @@ use memchr::memmem;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
+use super::Parts;
 use super::budget::Budget;
 use super::engine::Engine;
 use super::scripts::Scripts;
@@ -96,6 +97,31 @@ pub enum Step {
     },
 }
 
+/// The parts of a text that become the same pieces wherever they stand. But for BERT's, pieces do
+/// not begin with a space.
+fn parts_of(steps: &[Step]) -> Option<Parts> {
+    let looks_around = |step: &Step| {
+        matches!(
+            step,
+            Step::Metaspace { prepend_scheme: PrependScheme::First, .. }
+                | Step::Metaspace { replacement: ' ', .. }
+                | Step::ByteLevel { add_prefix_space: true, .. }
+        )
+    };
+    match steps {
+        [Step::Bert] => Some(Parts::Bert { ideographs: false }),
+        // What comes next cuts the pieces one by one.
+        [Step::WhitespaceSplit | Step::Whitespace, rest @ ..] if !rest.iter().any(looks_around) => {
+            Some(Parts::Spaced)
+        }
+        [
+            Step::Metaspace { prepend_scheme: PrependScheme::Always, split: true, .. },
+            ..,
+        ] if !steps.iter().any(looks_around) => Some(Parts::Marked),
+        _ => None,
+    }
+}
+
 /// The pieces of a text.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
@@ -119,7 +145,7 @@ impl Pieces {
 #[derive(Debug, Clone)]
 pub struct Steps {
     steps: Vec<Compiled>,
-    is_bert: bool,
+    parts: Option<Parts>,
 }
 
 #[derive(Debug, Clone)]
@@ -178,13 +204,13 @@ impl Steps {
         for step in steps {
             compile_step(step, &mut compiled)?;
         }
-        Ok(Self { steps: compiled, is_bert: matches!(steps, [Step::Bert]) })
+        Ok(Self { steps: compiled, parts: parts_of(steps) })
     }
 
-    /// Whether the steps are those of BERT's pre-tokenizer.
+    /// The parts of a text that become the same pieces wherever they stand, if there are any.
     #[must_use]
-    pub fn is_bert(&self) -> bool {
-        self.is_bert
+    pub fn parts(&self) -> Option<Parts> {
+        self.parts
     }
 
     /// Cut `text` into pieces; without steps it is one piece, and an empty text has none.
