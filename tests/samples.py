@@ -60,3 +60,18 @@ def huge_text() -> str:
         *SPECIALS[:5],
     ]
     return " ".join(chooser.choice(words) for _ in range(260_000))
+
+
+def charsmap(table: dict[bytes, str]) -> bytes:
+    """A charsmap of single-byte keys: root at 0, children at 256 ^ byte."""
+    units = [0] * 1024
+    units[0] = 256 << 10
+    strings = b""
+    for place, (key, value) in enumerate(sorted(table.items())):
+        leaf = 512 + 2 * place
+        child = 256 ^ key[0]
+        units[child] = key[0] | 0x100 | ((child ^ leaf) << 10)
+        units[leaf] = 0x80000000 | len(strings)
+        strings += value.encode() + b"\0"
+    blob = b"".join(unit.to_bytes(4, "little") for unit in units)
+    return len(blob).to_bytes(4, "little") + blob + strings

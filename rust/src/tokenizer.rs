@@ -11,8 +11,8 @@ use crate::normalize::Normalizer;
 use crate::normalize::alignment::Normalized;
 use crate::parallel::Control;
 use crate::special::{SpecialToken, SpecialTokens};
-use crate::split::{Parts as TextParts, Splitter};
 use crate::split::steps::Steps;
+use crate::split::{Parts as TextParts, Splitter};
 pub use crate::worker::Worker;
 
 /// How a normalized text becomes pre-tokens.

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from samples import charsmap
 from subword import _core, normalizers
 from subword.errors import ArgumentError, FormatError, PatternError
 from subword.normalizers import (
@@ -181,21 +182,6 @@ def test_a_megabyte_of_one_kind_is_normalized(kind):
     start = HOSTILE[kind][:2_000]
     normalized, _ = _core.Normalizer([Nfc()]).normalize(start.encode())
     assert normalized.decode() == unicodedata.normalize("NFC", start)
-
-
-def charsmap(table):
-    """Build a charsmap of single-byte keys: root at 0, children at 256 ^ byte."""
-    units = [0] * 1024
-    units[0] = 256 << 10
-    strings = b""
-    for place, (key, value) in enumerate(sorted(table.items())):
-        leaf = 512 + 2 * place
-        child = 256 ^ key[0]
-        units[child] = key[0] | 0x100 | ((child ^ leaf) << 10)
-        units[leaf] = 0x80000000 | len(strings)
-        strings += value.encode() + b"\0"
-    blob = b"".join(unit.to_bytes(4, "little") for unit in units)
-    return len(blob).to_bytes(4, "little") + blob + strings
 
 
 def test_charsmap_replaces_removes_and_keeps():

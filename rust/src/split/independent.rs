@@ -5,6 +5,7 @@ use super::algebra::{Algebra, Window};
 use super::classes::bit;
 use super::masks::{Masks, NEWLINE};
 use super::runs::after;
+use super::steps::{PrependScheme, Step};
 
 /// Which places those are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,30 @@ pub enum Parts {
 }
 
 impl Parts {
+    /// The parts of a text that these steps cut into the same pieces wherever they stand. But for
+    /// BERT's, no piece begins with a space.
+    #[must_use]
+    pub fn of(steps: &[Step]) -> Option<Self> {
+        let looks_around = |step: &Step| {
+            matches!(
+                step,
+                Step::Metaspace { prepend_scheme: PrependScheme::First, .. }
+                    | Step::Metaspace { replacement: ' ', .. }
+                    | Step::ByteLevel { add_prefix_space: true, .. }
+            )
+        };
+        match steps {
+            [Step::Bert] => Some(Self::Bert { ideographs: false }),
+            _ if steps.iter().any(looks_around) => None,
+            // What comes next cuts the pieces one by one.
+            [Step::WhitespaceSplit | Step::Whitespace, ..] => Some(Self::Spaced),
+            [Step::Metaspace { prepend_scheme: PrependScheme::Always, split: true, .. }, ..] => {
+                Some(Self::Marked)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a part that does not begin with whitespace is none of a memo's keys, so that the
     /// pieces of other parts, which begin with none either, may be.
     #[must_use]
@@ -65,7 +90,7 @@ impl<const IDEOGRAPHS: bool> Algebra for Bert<IDEOGRAPHS> {
 /// drops whitespace.
 ///
 /// A space begins a cluster of its own except behind the few characters that join what follows
-/// (UAX #29, GB9b), a newline except behind a carriage return (GB3).
+/// (UAX #29, GB9b), and so does a newline or a carriage return with the newline behind it (GB3).
 #[derive(Debug, Default)]
 pub struct Spaced;
 
@@ -100,8 +125,7 @@ impl Marked {
 }
 
 impl Algebra for Marked {
-    const NEEDS: u16 =
-        bit::LETTER | bit::NUMBER | bit::PUNCTUATION | bit::SYMBOL | bit::JOINS_NEXT;
+    const NEEDS: u16 = bit::LETTER | bit::NUMBER | bit::PUNCTUATION | bit::SYMBOL | bit::JOINS_NEXT;
 
     #[inline(always)]
     fn starts(&mut self, _text: &[u8], window: &Window) -> u64 {
@@ -118,4 +142,54 @@ impl Algebra for Marked {
 #[inline(always)]
 fn blank(masks: &Masks) -> u64 {
     masks.blank | masks.newline
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Splitter;
+    use super::Parts;
+    use crate::parallel::Control;
+
+    fn parts(kind: Parts, text: &str) -> Vec<&str> {
+        let (mut cut, mut from) = (Vec::new(), 0);
+        let sink = &mut |ends: &[usize]| {
+            for &end in ends {
+                cut.push(&text[from..end]);
+                from = end;
+            }
+            Ok(())
+        };
+        Splitter::independent(kind).split(text.as_bytes(), &Control::default(), sink).expect("cut");
+        cut
+    }
+
+    #[test]
+    fn bert_cuts_at_spaces_punctuation_and_ideographs() {
+        let text = "Hi,  you!\n\nIt's 我们か。a\tb";
+        let words = ["Hi", ",", "  you", "!", "\n\nIt", "'", "s", " 我们か。a\tb"];
+        assert_eq!(parts(Parts::Bert { ideographs: false }, text), words);
+        let words = ["Hi", ",", "  you", "!", "\n\nIt", "'", "s", " 我", "们", "か。a\tb"];
+        assert_eq!(parts(Parts::Bert { ideographs: true }, text), words);
+    }
+
+    #[test]
+    fn spaced_texts_are_cut_before_whitespace_that_nothing_joins() {
+        let text = "a, b  c\nd\r\ne \u{600} f\u{a0}g";
+        assert_eq!(
+            parts(Parts::Spaced, text),
+            ["a,", " b", "  c", "\nd", "\r\ne", " \u{600} f\u{a0}g"]
+        );
+    }
+
+    #[test]
+    fn marked_texts_are_cut_behind_what_stays_before_a_space() {
+        let text = "a, b  c\nd й к\u{3000} e 我 f\u{301} g";
+        assert_eq!(
+            parts(Parts::Marked, text),
+            ["a,", " b", "  c\nd", " й", " к\u{3000} e", " 我 f\u{301} g"]
+        );
+        let (first, second) = ("x".repeat(63), "y".repeat(70));
+        let text = format!("{first} {second} z\u{600}");
+        assert_eq!(parts(Parts::Marked, &text), [first, format!(" {second} z\u{600}")]);
+    }
 }

@@ -22,8 +22,8 @@ use budget::Budget;
 pub use budget::STEPS_PER_BYTE;
 use classes::{ClassTable, bit};
 pub use engine::{Engine, STEP_LIMIT};
-use independent::{Bert, Marked, Spaced};
 pub use independent::Parts;
+use independent::{Bert, Marked, Spaced};
 use stand_in::StandIn;
 
 use crate::error::Result;

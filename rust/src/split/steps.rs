@@ -97,31 +97,6 @@ pub enum Step {
     },
 }
 
-/// The parts of a text that become the same pieces wherever they stand. But for BERT's, pieces do
-/// not begin with a space.
-fn parts_of(steps: &[Step]) -> Option<Parts> {
-    let looks_around = |step: &Step| {
-        matches!(
-            step,
-            Step::Metaspace { prepend_scheme: PrependScheme::First, .. }
-                | Step::Metaspace { replacement: ' ', .. }
-                | Step::ByteLevel { add_prefix_space: true, .. }
-        )
-    };
-    match steps {
-        [Step::Bert] => Some(Parts::Bert { ideographs: false }),
-        // What comes next cuts the pieces one by one.
-        [Step::WhitespaceSplit | Step::Whitespace, rest @ ..] if !rest.iter().any(looks_around) => {
-            Some(Parts::Spaced)
-        }
-        [
-            Step::Metaspace { prepend_scheme: PrependScheme::Always, split: true, .. },
-            ..,
-        ] if !steps.iter().any(looks_around) => Some(Parts::Marked),
-        _ => None,
-    }
-}
-
 /// The pieces of a text.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
@@ -204,7 +179,7 @@ impl Steps {
         for step in steps {
             compile_step(step, &mut compiled)?;
         }
-        Ok(Self { steps: compiled, parts: parts_of(steps) })
+        Ok(Self { steps: compiled, parts: Parts::of(steps) })
     }
 
     /// The parts of a text that become the same pieces wherever they stand, if there are any.
