@@ -1,4 +1,4 @@
-"""Vocabularies that were published as files: WordPiece, Unigram and SentencePiece's BPE.
+"""Vocabularies that were published as files: BPE of all kinds, WordPiece and Unigram.
 
 A ``tokenizer.json`` is taken without its truncation, padding and template, which some libraries
 always apply. A SentencePiece BPE ``.model`` also becomes a ``tokenizer.json``: see
@@ -34,6 +34,8 @@ class Published:
 
 PUBLISHED = {
     "bert_uncased": Published("vocab/bert_uncased/tokenizer.json.zst", ("tokenizer.json",)),
+    "qwen3": Published("vocab/qwen3_hf/tokenizer.json.zst", ("tokenizer.json",)),
+    "deepseek_v3": Published("vocab/deepseek_v3/tokenizer.json.zst", ("tokenizer.json",)),
     "xlm_roberta": Published("vocab/xlm_roberta/tokenizer.json.zst", ("tokenizer.json",)),
     "albert_sp": Published("vocab/albert_sp/spiece.model.zst", ("model",)),
     "mistral_v3": Published("vocab/mistral_v3/tokenizer.model.zst", ("model", "tokenizer.json")),

@@ -37,6 +37,15 @@ ENCODERS = (
     "tokie",
     "tokenizers",
 )
+JSON_ENCODERS = (
+    "subword",
+    "gigatoken",
+    "fastokens",
+    "snaptokens",
+    "splintr",
+    "tokie",
+    "tokenizers",
+)
 # Peers that get only the first SLICE_MB of a corpus to encode; tiktoken gives the ids there too.
 SLOW_ENCODERS = ("tokenizers",)
 TRAINERS = (
@@ -110,7 +119,21 @@ class Group:
 
 
 ROWS = (
-    Row("encode", TEXTS, BYTE_LEVEL, slow=SLOW_ENCODERS, options={"n_threads": 1}),
+    Row(
+        "encode",
+        TEXTS,
+        (*BYTE_LEVEL, "llama3"),
+        slow=SLOW_ENCODERS,
+        options={"n_threads": 1},
+    ),
+    Row(
+        "encode",
+        TEXTS,
+        ("qwen3", "deepseek_v3"),
+        peers=JSON_ENCODERS,
+        slow=SLOW_ENCODERS,
+        options={"n_threads": 1},
+    ),
     Row(
         "train-bpe",
         ("mixed-10", "mixed-100", "mixed", "english"),

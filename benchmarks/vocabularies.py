@@ -35,6 +35,10 @@ O200K_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+LLAMA3_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 
 
@@ -71,6 +75,14 @@ VOCABULARIES = {
     ),
     "o200k": Recipe(
         "vocab/o200k_base/o200k_base.tiktoken.zst", "o200k", O200K_PATTERN, O200K_PATTERN, 199_999
+    ),
+    # Llama 3's pattern with cl100k's tokens, the greater part of its vocabulary.
+    "llama3": Recipe(
+        "vocab/cl100k_base/cl100k_base.tiktoken.zst",
+        "llama3",
+        LLAMA3_PATTERN,
+        LLAMA3_PATTERN,
+        100_257,
     ),
     STAND_IN: Recipe("", "gpt2", GPT2_PATTERN, None, STAND_IN_SIZE - 1),
 }
