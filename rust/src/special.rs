@@ -4,6 +4,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Kind, Result};
+use crate::split::begins_cut;
 use crate::split::classes::{ClassTable, bit, decode_utf8};
 use crate::split::trailing_spaces;
 
@@ -70,7 +71,7 @@ pub struct SpecialTokens {
     longest: usize,
     begins: [bool; 256],
     are_plain: bool,
-    any_has_space: bool,
+    may_be_cut: bool,
     /// Places in `tokens`, by id and by bytes.
     by_id: Vec<u32>,
     by_bytes: Vec<u32>,
@@ -132,9 +133,9 @@ impl SpecialTokens {
         }
         Ok(Self {
             longest: tokens.iter().map(|token| token.text.len()).max().unwrap_or(0),
-            any_has_space: tokens
+            may_be_cut: tokens
                 .iter()
-                .any(|token| token.text.iter().any(u8::is_ascii_whitespace)),
+                .any(|token| (0..token.text.len()).any(|at| begins_cut(&token.text, at))),
             are_plain: tokens.iter().all(SpecialToken::is_plain),
             tokens,
             matcher: None,
@@ -178,10 +179,10 @@ impl SpecialTokens {
         self.by_bytes.get(found).map(|&at| self.tokens[at as usize].id)
     }
 
-    /// Whether a token has whitespace inside, so that a cut before whitespace may break it.
+    /// Whether a token has inside what texts are cut before, so that a cut may break it.
     #[must_use]
-    pub fn any_has_space(&self) -> bool {
-        self.any_has_space
+    pub fn may_be_cut(&self) -> bool {
+        self.may_be_cut
     }
 
     /// Bytes of the longest token; 0 without tokens.

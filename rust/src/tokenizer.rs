@@ -251,7 +251,7 @@ impl Tokenizer {
     #[must_use]
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
         let special = &self.recognized.given;
-        if special.any_has_space() || !special.are_plain() {
+        if special.may_be_cut() || !special.are_plain() {
             return None;
         }
         self.raw_splitter()?.safe_cut(text, near)

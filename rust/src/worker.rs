@@ -2,11 +2,12 @@
 
 mod marked;
 
+use crate::bpe::edges::Edges;
 use crate::error::{Error, Kind, Result};
-use crate::key::Key;
+use crate::key::{INLINE, Key};
 use crate::marks::View;
 use crate::memo::{INLINE_IDS, Memo};
-use crate::model::{Scratch, TokenSpan};
+use crate::model::{Model, Scratch, TokenSpan};
 use crate::normalize::alignment::Normalized;
 use crate::parallel::Control;
 use crate::special::SpecialTokens;
@@ -254,10 +255,52 @@ impl<'a> Worker<'a> {
                 (from, ends, is_apart) = (first, rest, false);
             }
             for ends in ends.chunks(PROBES) {
-                from = self.encode_group(text, from, ends, &mut group, ids, control)?;
+                from = match &self.tokenizer.parts.model {
+                    Model::Bpe(bpe) if has_long(from, ends) => self.encode_stretches(
+                        text,
+                        from,
+                        ends,
+                        bpe.edges(),
+                        &mut group,
+                        ids,
+                        control,
+                    )?,
+                    _ => self.encode_group(text, from, ends, &mut group, ids, control)?,
+                };
             }
             Ok(())
         })
+    }
+
+    /// As `encode_group`, but long pre-tokens go stretch by stretch, where they have edges.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn encode_stretches(
+        &mut self,
+        text: &[u8],
+        mut from: usize,
+        ends: &[usize],
+        edges: &Edges,
+        group: &mut Group,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<usize> {
+        let (mut stretches, mut n_stretches) = ([0; PROBES], 0);
+        let mut start = from;
+        for &end in ends {
+            let is_cut = end - start > INLINE && edges.cut(text, start, end);
+            while start < end {
+                start = if is_cut { edges.reach(text, start, end) } else { end };
+                stretches[n_stretches] = start;
+                n_stretches += 1;
+                if n_stretches == PROBES {
+                    control.check()?;
+                    from = self.encode_group(text, from, &stretches, group, ids, control)?;
+                    n_stretches = 0;
+                }
+            }
+        }
+        self.encode_group(text, from, &stretches[..n_stretches], group, ids, control)
     }
 
     #[inline]
@@ -472,6 +515,13 @@ impl<'a> Worker<'a> {
         self.pieces = pieces;
         Ok(())
     }
+}
+
+/// Whether some pre-token is longer than its key.
+#[inline]
+fn has_long(from: usize, ends: &[usize]) -> bool {
+    let starts = std::iter::once(&from).chain(ends);
+    starts.zip(ends).fold(0, |longest, (start, end)| longest.max(end - start)) > INLINE
 }
 
 /// Say where in the text an unencodable byte stands.

@@ -1,5 +1,6 @@
 //! Apply merges to one pre-token: lowest rank first, leftmost first, without overlap.
 
+use super::edges::Edges;
 use super::long::{Long, check_dropout, merge_long, merge_with_dropout};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
@@ -20,6 +21,7 @@ pub struct Bpe {
     byte_ids: [u32; 256],
     byte_pairs: BytePairs,
     neighbours: Neighbours,
+    edges: Edges,
     whole_first: bool,
 }
 
@@ -110,7 +112,24 @@ impl Bpe {
             })?;
             bpe.add_merge(left, right, id)?;
         }
+        if whole_first && bpe.has_token_of_edges_never_made() {
+            bpe.edges.give_up();
+        }
         Ok(bpe)
+    }
+
+    /// Whether merges do not make some token with characters that `Edges` cuts between.
+    fn has_token_of_edges_never_made(&self) -> bool {
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let control = Control::default();
+        for (id, token) in self.vocabulary.tokens().filter(|(_, token)| Edges::concern(token)) {
+            ids.clear();
+            let made = self.encode_pieces(token, &mut scratch, &mut ids, &control);
+            if made.is_err() || ids != [id] {
+                return true;
+            }
+        }
+        false
     }
 
     /// A model that merges nothing yet, with room for `n_merges`.
@@ -122,7 +141,8 @@ impl Bpe {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
         let pairs = PairTable::with_room(n_merges)?;
         let (byte_pairs, neighbours) = (BytePairs::none()?, Neighbours::none());
-        Ok(Self { pairs, vocabulary, byte_ids, byte_pairs, neighbours, whole_first: false })
+        let (edges, whole_first) = (Edges::default(), false);
+        Ok(Self { pairs, vocabulary, byte_ids, byte_pairs, neighbours, edges, whole_first })
     }
 
     /// Let `left` and `right` join to `id`, after all merges so far.
@@ -148,7 +168,11 @@ impl Bpe {
     }
 
     fn note_neighbours(&mut self, left: u32, right: u32) {
-        match (self.vocabulary.token(left), self.vocabulary.token(right)) {
+        let sides = (self.vocabulary.token(left), self.vocabulary.token(right));
+        if let (Some(left), Some(right)) = sides {
+            self.edges.add(left, right);
+        }
+        match sides {
             (Some(&[left_byte]), Some(&[right_byte])) => {
                 self.neighbours.add(left_byte, right_byte);
                 self.byte_pairs.add(left_byte, right_byte, self.pairs.get(left, right));
@@ -170,6 +194,12 @@ impl Bpe {
         &self.vocabulary
     }
 
+    /// Where long pre-tokens may be cut.
+    #[must_use]
+    pub fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
     /// Append the ids of one pre-token.
     ///
     /// # Errors
@@ -188,6 +218,16 @@ impl Bpe {
             ids.push(id);
             return Ok(());
         }
+        self.encode_pieces(pretoken, scratch, ids, control)
+    }
+
+    fn encode_pieces(
+        &self,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         let (mut at, mut check_at) = (0, BYTES_A_CHECK);
         while let Some(rest) = pretoken.get(at..).filter(|rest| !rest.is_empty()) {
             let n_bytes = self.neighbours.reach(rest);

@@ -2,6 +2,7 @@
 
 pub mod characters;
 pub mod cuts;
+pub mod edges;
 pub mod encode;
 mod long;
 mod pieces;

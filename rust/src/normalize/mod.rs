@@ -178,7 +178,10 @@ impl Normalizer {
     pub fn is_marked(&self) -> Result<bool> {
         let is_local = |step: &Compiled| match step {
             Compiled::Form(_, keep) => keep.is_empty(),
-            Compiled::GraphemeCharsmap(charsmap) => !charsmap.changes(' '),
+            Compiled::GraphemeCharsmap(charsmap) => {
+                // What stands in one cluster with a key may be lost.
+                !charsmap.changes(' ') && !joiners().any(|joiner| charsmap.changes(joiner))
+            }
             Compiled::Replace(Target::Spaces, with) => with == b" ",
             Compiled::Lowercase => true,
             _ => false,
@@ -226,6 +229,12 @@ impl Normalizer {
         out.set_rule(self.rule);
         Ok(changed)
     }
+}
+
+/// The characters that are in one grapheme cluster with what follows them.
+fn joiners() -> impl Iterator<Item = char> {
+    let table = ClassTable::shared();
+    ('\0'..='\u{1ffff}').filter(|&one| table.of(u32::from(one)) & bit::JOINS_NEXT != 0)
 }
 
 fn compile_step(step: &Step, out: &mut Vec<Compiled>) -> Result<()> {

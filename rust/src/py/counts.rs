@@ -62,7 +62,7 @@ impl PretokenCounter {
                 let start = chunk.open_start();
                 let open = chunk.text.get(start..).unwrap_or_default();
                 let near = open.len().saturating_sub(self.special.longest());
-                let may_cut = !self.special.any_has_space();
+                let may_cut = !self.special.may_be_cut();
                 let cut = if may_cut { self.splitter.safe_cut(open, near) } else { None };
                 reader.carry(&mut chunk, start + cut.unwrap_or(0))?;
             }
@@ -81,7 +81,7 @@ impl PretokenCounter {
     /// Count documents of which the first begins at `self.position`.
     fn count(&mut self, documents: &[&[u8]], control: &Control) -> crate::error::Result<()> {
         let mut pieces = Vec::new();
-        let may_cut = self.counters.len() > 1 && !self.special.any_has_space();
+        let may_cut = self.counters.len() > 1 && !self.special.may_be_cut();
         for document in documents {
             let mut rest = *document;
             while may_cut && rest.len() > self.piece_bytes {

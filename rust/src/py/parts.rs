@@ -39,7 +39,7 @@ pub fn encode_in_parts(
     }
     let control = Control::default();
     let (mut worker, mut ids) = (kernel.worker(), Vec::new());
-    let mut waiting: Vec<u8> = Vec::new();
+    let (mut waiting, mut enough): (Vec<u8>, usize) = (Vec::new(), ENOUGH);
     if ids.try_reserve(n_characters / 4).is_err() {
         return Ok(None);
     }
@@ -53,7 +53,7 @@ pub fn encode_in_parts(
             return Ok(None);
         }
         waiting.extend_from_slice(utf8.as_bytes());
-        if waiting.len() < ENOUGH && end < n_characters {
+        if waiting.len() < enough && end < n_characters {
             continue;
         }
         py.check_signals()?;
@@ -66,8 +66,11 @@ pub fn encode_in_parts(
             if waiting.len() > MOST_WAITING {
                 return Ok(None);
             }
+            // Looked through for each part, a text with few places to cut takes the square.
+            enough = 2 * waiting.len();
             continue;
         };
+        enough = ENOUGH;
         match py.detach(|| worker.encode(front, policy, &mut ids, &control)) {
             // Its place is that in the part; the whole gives the right one.
             Err(error) if error.kind == Kind::UnencodableText => return Ok(None),

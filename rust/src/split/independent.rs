@@ -125,16 +125,11 @@ impl Marked {
 }
 
 impl Algebra for Marked {
-    const NEEDS: u16 = bit::LETTER | bit::NUMBER | bit::PUNCTUATION | bit::SYMBOL | bit::JOINS_NEXT;
+    const NEEDS: u16 = bit::LETTER | bit::NUMBER | bit::PUNCTUATION | bit::SYMBOL;
 
     #[inline(always)]
     fn starts(&mut self, _text: &[u8], window: &Window) -> u64 {
-        let (here, before) = (window.here, window.before);
-        if here.joins_next | before.joins_next != 0 {
-            // What stands in one cluster with these may be lost.
-            return 0;
-        }
-        here.blank & after(Self::solid(here), Self::solid(before))
+        window.here.blank & after(Self::solid(window.here), Self::solid(window.before))
     }
 }
 
@@ -189,7 +184,7 @@ mod tests {
             ["a,", " b", "  c\nd", " й", " к\u{3000} e", " 我 f\u{301} g"]
         );
         let (first, second) = ("x".repeat(63), "y".repeat(70));
-        let text = format!("{first} {second} z\u{600}");
-        assert_eq!(parts(Parts::Marked, &text), [first, format!(" {second} z\u{600}")]);
+        let text = format!("{first} {second}");
+        assert_eq!(parts(Parts::Marked, &text), [first, format!(" {second}")]);
     }
 }

@@ -37,6 +37,8 @@ pub type Sink<'a> = &'a mut dyn FnMut(&[usize]) -> Result<()>;
 pub struct Splitter {
     plan: Plan,
     is_local: bool,
+    /// Whether whitespace alone ends pre-tokens.
+    is_spaced: bool,
 }
 
 #[derive(Debug)]
@@ -120,10 +122,10 @@ impl Splitter {
     /// `Pattern` for one that does not compile.
     pub fn compile(patterns: &[String]) -> Result<Self> {
         if patterns.is_empty() {
-            return Ok(Self { plan: Plan::Whole, is_local: false });
+            return Ok(Self { plan: Plan::Whole, is_local: false, is_spaced: false });
         }
         match Named::of(patterns) {
-            Some(named) => Ok(Self { plan: Plan::Masks(named), is_local: true }),
+            Some(named) => Ok(Self { plan: Plan::Masks(named), is_local: true, is_spaced: false }),
             None => Self::by_engine(patterns),
         }
     }
@@ -131,7 +133,7 @@ impl Splitter {
     /// What cuts texts before they are normalized.
     #[must_use]
     pub fn independent(parts: Parts) -> Self {
-        Self { plan: Plan::Masks(Named::Parts(parts)), is_local: true }
+        Self { plan: Plan::Masks(Named::Parts(parts)), is_local: true, is_spaced: false }
     }
 
     /// Whether a part that does not begin with whitespace is not to be remembered.
@@ -157,7 +159,8 @@ impl Splitter {
             [pattern] => GPT2.contains(&pattern.as_str()) || LOCAL.contains(&pattern.as_str()),
             _ => is_deepseek(patterns),
         };
-        Ok(Self { plan: Plan::Engines(engines), is_local })
+        let is_spaced = patterns == [r"\S+"];
+        Ok(Self { plan: Plan::Engines(engines), is_local, is_spaced })
     }
 
     /// Give the ends of the pre-tokens of `text` to `sink`; an empty text has none.
@@ -214,22 +217,44 @@ impl Splitter {
     }
 
     /// A place at or before `near` where `text` may be cut so that the pre-tokens of the parts
-    /// are those of the whole: before whitespace that follows an ASCII letter or digit.
+    /// are those of the whole: before whitespace that follows an ASCII letter or digit, and, where
+    /// more than whitespace ends words, before a Chinese comma or full stop that follows an
+    /// ideograph.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
         if !self.is_local {
             return None;
         }
         let before = text.get(..near.saturating_add(1).min(text.len()))?;
-        let cuts: &[u8] = match self.plan {
+        let cuts: &[u8] = match &self.plan {
             Plan::Masks(Named::Parts(Parts::Marked)) => b" ",
             _ => b" \n\t",
         };
-        before
-            .windows(2)
-            .rposition(|pair| pair[0].is_ascii_alphanumeric() && cuts.contains(&pair[1]))
-            .map(|at| at + 1)
+        let at_stops = !matches!(&self.plan, Plan::Masks(Named::Parts(_))) && !self.is_spaced;
+        let may_cut = |at: usize, byte: u8| match byte {
+            0xE3 | 0xEF => at_stops && is_stop(text, at) && follows_ideograph(text, at),
+            _ => cuts.contains(&byte) && before.get(at - 1).is_some_and(u8::is_ascii_alphanumeric),
+        };
+        let places = before.iter().enumerate().skip(1).rev();
+        places.map(|(at, &byte)| (at, byte)).find(|&(at, byte)| may_cut(at, byte)).map(|(at, _)| at)
     }
+}
+
+/// Whether `text[at..]` begins with what texts are cut before: whitespace, or `、`, `。` or `，`.
+#[must_use]
+pub fn begins_cut(text: &[u8], at: usize) -> bool {
+    text.get(at).is_some_and(u8::is_ascii_whitespace) || is_stop(text, at)
+}
+
+fn is_stop(text: &[u8], at: usize) -> bool {
+    let character = text.get(at..at + 3);
+    ["、", "。", "，"].iter().any(|stop| character == Some(stop.as_bytes()))
+}
+
+/// Whether a character from U+4E00 to U+9FFF stands before `text[at..]`.
+fn follows_ideograph(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(3).and_then(|from| classes::decode_utf8(text.get(from..at)?));
+    before.is_some_and(|(code, n_bytes)| n_bytes == 3 && (0x4E00..=0x9FFF).contains(&code))
 }
 
 /// Bytes behind a pre-token that the patterns of `is_local` look at, runs of whitespace and of
