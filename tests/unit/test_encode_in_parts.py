@@ -6,6 +6,7 @@ import pytest
 
 import subword
 from subword import BPETokenizer, Tokenizer
+from subword.normalizers import Lowercase, Nfc, Nfkc, Normalizer
 
 WORDS = ["the", "cat", "é", "中文字", "🙂", "'ll", "12345", "\n\n", "  ", "!?", "<|end|>", "ǅ"]
 
@@ -27,6 +28,33 @@ def test_ids_are_those_of_the_bytes(pattern: str, text: str) -> None:
         ids = tok.encode_array(text, special=special)
         assert (ids == tok.encode_array(text.encode(), special=special)).all()
         assert tok.decode(ids) == text
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", "deepseek_v3"])
+@pytest.mark.parametrize("steps", [(), (Nfc(),), (Nfkc(), Lowercase())])
+def test_chinese_is_cut_at_its_stops(pattern: str, steps: Normalizer) -> None:
+    draw = random.Random(4)
+    words = [
+        "中文",
+        "字",
+        "，",
+        "。",
+        "、",
+        "e\u0301",
+        "\u0301",
+        "か\u3099",
+        "Ⅷ",
+        "A",
+        "\n",
+        "，。",
+    ]
+    text = "".join(draw.choices(words, k=700_000))
+    trained = subword.train_bpe([text[:20_000]], 400, pattern="gpt2")
+    tok: Tokenizer = trained.replace(pattern=pattern, normalizer=steps)
+    expected = tok.encode_array(text.encode())
+    assert (tok.encode_array(text) == expected).all()
+    assert (tok.encode_batch([text], n_threads=2)[0] == expected).all()
+    assert list(tok.encode_spans(text[:100_000]).ids) == tok.encode(text[:100_000])
 
 
 def test_a_text_without_a_place_to_cut_is_encoded_whole() -> None:

@@ -72,11 +72,10 @@ impl Edges {
         let mut at = start + 1;
         while at < end {
             let around = at.checked_sub(SIDE).and_then(|from| text.get(from..end)?.first_chunk());
-            let Some(around) = around else { return end };
-            if self.is_edge(around) {
+            if around.is_some_and(|around| self.is_edge(around)) {
                 return at;
             }
-            at += if is_lead(around[SIDE]) { SIDE } else { 1 };
+            at += if text.get(at).is_some_and(|&byte| is_lead(byte)) { SIDE } else { 1 };
         }
         end
     }

@@ -5,6 +5,7 @@
 //! from which origins can be kept, and pinned to the Unicode version of `regex-syntax`.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use unicode_normalization::char::{
     canonical_combining_class, compose, decompose_canonical, decompose_compatible,
@@ -15,6 +16,7 @@ use unicode_normalization::{
 
 use super::alignment::Rewriter;
 use crate::error::Result;
+use crate::split::classes::decode_utf8;
 
 /// Which of the four forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,51 @@ impl Form {
     }
 }
 
+/// The characters below U+10000 that a form neither changes nor moves nor joins with others: by
+/// the crate's tables each is looked up twice, which takes ten times as long.
+struct Inert([u64; 1 << 10]);
+
+impl Inert {
+    /// The table of a form, built at its first use.
+    fn of(form: Form) -> &'static Self {
+        static TABLES: [OnceLock<Inert>; 4] = [const { OnceLock::new() }; 4];
+        TABLES[form as usize].get_or_init(|| {
+            let mut bits = [0; 1 << 10];
+            for character in '\0'..='\u{ffff}' {
+                let code = character as usize;
+                let is_inert = matches!(form.quick_check(character), IsNormalized::Yes)
+                    && canonical_combining_class(character) == 0;
+                bits[code / 64] |= u64::from(is_inert) << (code % 64);
+            }
+            Self(bits)
+        })
+    }
+
+    #[inline(always)]
+    fn has(&self, code: u32) -> bool {
+        let word = self.0.get(code as usize / 64);
+        word.is_some_and(|bits| bits >> (code % 64) & 1 == 1)
+    }
+}
+
+/// Whether every character of a text is one that the form leaves alone wherever it stands.
+#[must_use]
+pub fn is_inert(form: Form, text: &[u8]) -> bool {
+    const ASCII: u64 = 0x8080_8080_8080_8080;
+    let inert = Inert::of(form);
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        match rest.first_chunk() {
+            Some(eight) if u64::from_le_bytes(*eight) & ASCII == 0 => at += 8,
+            _ => match decode_utf8(rest) {
+                Some((code, n_bytes)) if inert.has(code) => at += n_bytes,
+                _ => return false,
+            },
+        }
+    }
+    true
+}
+
 /// A decomposed character, and how many characters it adds: 1 when its source character has
 /// already given one, 0 when it stands for a source character, -n when it stands for n more.
 #[derive(Debug, Clone, Copy)]
@@ -94,13 +141,14 @@ fn apply_valid(
     parts: &mut Vec<Part>,
     rewriter: &mut Rewriter<'_>,
 ) -> Result<()> {
+    let inert = Inert::of(form);
     let mut done = 0;
     let mut segment = 0;
     let mut last_class = 0;
     let mut must_rewrite = false;
     for (position, character) in text.char_indices() {
         rewriter.tick()?;
-        let kept = character.is_ascii() || keep.contains(&character);
+        let kept = inert.has(u32::from(character)) || keep.contains(&character);
         let normal = kept || matches!(form.quick_check(character), IsNormalized::Yes);
         let class = if kept { 0 } else { canonical_combining_class(character) };
         if kept || (normal && class == 0) || (!normal && form.starts_segment(character)) {

@@ -135,6 +135,18 @@ impl Normalizer {
         is_local.then(|| Parts::Bert { ideographs: self.steps.iter().any(spaces_ideographs) })
     }
 
+    /// Whether a text may be cut at what `Splitter::safe_cut` gives before it is normalized: letters,
+    /// digits and ideographs stay what they are, and so does what stands behind them there.
+    #[must_use]
+    pub fn keeps_safe_cuts(&self) -> bool {
+        let keeps = |step: &Compiled| match step {
+            Compiled::Form(_, keep) => keep.is_empty(),
+            Compiled::Lowercase => true,
+            _ => false,
+        };
+        self.steps.iter().all(keeps)
+    }
+
     /// Whether `Parts::Spaced` are normalized alike wherever they stand, and whitespace to
     /// whitespace.
     ///
@@ -292,7 +304,8 @@ impl Compiled {
     /// A cheap look that finds the usual text unchanged; false only means "not sure".
     fn keeps(&self, text: &[u8]) -> bool {
         match self {
-            Self::Form(..) | Self::Remove(_) | Self::SpaceIdeographs => text.is_ascii(),
+            Self::Form(form, _) => forms::is_inert(*form, text),
+            Self::Remove(_) | Self::SpaceIdeographs => text.is_ascii(),
             Self::Lowercase => text.is_ascii() && !text.iter().any(u8::is_ascii_uppercase),
             Self::Clean(_) => text.iter().all(|byte| matches!(byte, b' '..=b'~')),
             Self::Replace(Target::Literal(literal), _) => {
