@@ -37,6 +37,7 @@ from subword.formats.hf_padding import (
     write_padding,
     write_truncation,
 )
+from subword.formats.hf_pieces import as_character_bpe, is_held, write_pieces
 from subword.formats.hf_pretokenizers import Cut, read_pretokenizer, write_pretokenizer
 from subword.formats.hf_templates import read_template, write_template
 from subword.formats.json_file import checked, parse_json, read_bytes, refuse_others
@@ -228,6 +229,8 @@ def _absent(template: Template, special: Mapping[str, TokenId]) -> list[str]:
 
 def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Give the file, an entry of the vocabulary and a merge a line."""
+    scored = write_pieces(tokenizer) if is_held(tokenizer) else None
+    tokenizer = tokenizer if scored is None else as_character_bpe(tokenizer)
     model = tokenizer.model
     is_byte_level = isinstance(model, Bpe)
     vocab = spellings(tokenizer, model) if isinstance(model, Bpe) else _vocab(tokenizer)
@@ -247,7 +250,7 @@ def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     settings, pieces = _settings(model), None
     if settings is None:
         settings, pieces = write_other(model, vocab)
-    settings["subword"] = write_block(tokenizer)
+    settings["subword"] = write_block(tokenizer) | ({} if scored is None else {"pieces": scored})
     yield (_dump(head, indent=2).removesuffix("\n}") + ',\n  "model": {\n').encode()
     for name, value in settings.items():
         yield f"    {_dump(name)}: {_dump(value)},\n".encode()

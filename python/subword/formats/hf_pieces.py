@@ -1,0 +1,243 @@
+"""SentencePiece's BPE in a ``tokenizer.json``: as merges, in the parts that Llama's files have.
+
+Control and unknown pieces are no added tokens, since HF looks for those in text, where
+sentencepiece never finds a control piece. Scores, kinds and what unknown pieces decode to stand in
+``model.subword.pieces``, and a file that no longer does what they say is refused.
+
+Source: huggingface/transformers 4, ``convert_slow_tokenizer.py`` (``LlamaConverter``);
+huggingface/tokenizers 0.23.3, tokenizers/src/tokenizer/added_vocabulary.rs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, get_args
+
+from subword import decoders
+from subword.decoders import Decoder
+from subword.errors import FormatError
+from subword.formats.json_file import checked, refuse_others
+from subword.formats.piece_merges import merges_of_pieces
+from subword.models import CharacterBpe, Piece, PieceKind, Pieces
+from subword.normalizers import Charsmap, Normalizer, Prepend, Replace, SentencePieceSpaces
+from subword.special_tokens import TokenFlags
+from subword.tokenizer import Tokenizer
+
+__all__ = ["as_character_bpe", "is_held", "read_pieces", "write_pieces"]
+
+_MARK: Final = "▁"
+_KINDS: Final = get_args(PieceKind)
+_USER_DEFINED: Final = TokenFlags(special=False, normalized=True)
+
+
+def is_held(tokenizer: Tokenizer) -> bool:
+    """Say whether ``as_character_bpe`` is to write a tokenizer: one of SentencePiece's BPE."""
+    return isinstance(tokenizer.model, Pieces) and tokenizer.model.kind == "bpe"
+
+
+def as_character_bpe(tokenizer: Tokenizer) -> Tokenizer:
+    """Give the tokenizer of HF's parts that has the same ids.
+
+    User-defined pieces become added tokens, found in normalized text.
+
+    Args:
+        tokenizer: One of SentencePiece's BPE.
+
+    Raises:
+        FormatError: HF's parts would give other ids, with the part that would.
+    """
+    model = tokenizer.model
+    if not isinstance(model, Pieces):
+        raise _refusal(f"a {type(model).__name__} model is not one of pieces")
+    if tokenizer.pattern or tokenizer.pretokenizer is not None:
+        raise _refusal("SentencePiece's BPE has no split pattern and no pretokenizer")
+    parts = _equal_parts(model, tokenizer.normalizer, tokenizer.decoder)
+    found = _of_kind(model, "user_defined")
+    special, flags = tokenizer.special_tokens, tokenizer.token_flags
+    for token in special if found else ():
+        own = flags.get(token, TokenFlags())
+        if token in found or (own.normalized and not own.control):
+            raise _refusal(
+                f"special token {token!r:.40} is looked for before user-defined pieces are, and "
+                "HF tokenizers looks for both at once"
+            )
+    return tokenizer.replace(
+        **parts,
+        special_tokens={**special, **found},
+        token_flags={**flags, **dict.fromkeys(found, _USER_DEFINED)},
+    )
+
+
+def write_pieces(tokenizer: Tokenizer) -> dict[str, object]:
+    """Give what the parts of ``as_character_bpe`` do not hold."""
+    pieces = tokenizer.model.pieces if isinstance(tokenizer.model, Pieces) else ()
+    kinds = [[at, piece.kind] for at, piece in enumerate(pieces) if piece.kind != "normal"]
+    step = tokenizer.decoder[0]
+    surface = step.unknown_surface if isinstance(step, decoders.SentencePiece) else ""
+    scores = [piece.score for piece in pieces]
+    return {"unknown_surface": surface, "kinds": kinds, "scores": scores}
+
+
+def read_pieces(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, Any]:
+    """Give the fields of the tokenizer that was written.
+
+    Args:
+        parts: The fields that the rest of the file says.
+        found: What ``write_pieces`` gave.
+        place: Where it stands.
+
+    Raises:
+        FormatError: Damaged, or not what the rest of the file is made of.
+    """
+    fields = checked(found, dict, place)
+    refuse_others(fields, {"unknown_surface", "kinds", "scores"}, place)
+    model = _read_model(parts["model"], fields, place)
+    normalizer = _read_spaces(parts["normalizer"])
+    surface = checked(fields.get("unknown_surface"), str, f"{place}.unknown_surface")
+    is_stripped = any(isinstance(step, decoders.Strip) for step in parts["decoder"])
+    decoder = (_decoder(model, surface, strip_prefix=is_stripped),)
+    added = _of_kind(model, "user_defined")
+    special, flags = dict(parts["special_tokens"]), dict(parts["token_flags"])
+    are_added = all(special.pop(token, None) == at for token, at in added.items())
+    are_added &= all(flags.pop(token, None) == _USER_DEFINED for token in added)
+    made = _equal_parts(model, normalizer, decoder)
+    for name, part in made.items():
+        if part != parts[name]:
+            raise _stale(name, place)
+    if not are_added or parts["pattern"] or parts["pretokenizer"] is not None:
+        raise _stale("pre_tokenizer" if are_added else "added_tokens", place)
+    return {
+        "model": model,
+        "normalizer": normalizer,
+        "decoder": decoder,
+        "special_tokens": special,
+        "token_flags": flags,
+    }
+
+
+def _equal_parts(model: Pieces, normalizer: Normalizer, decoder: Decoder) -> dict[str, Any]:
+    """Give model, normalizer and decoder as HF's.
+
+    Raises:
+        FormatError: They would not do the same.
+    """
+    spaces = _spaces(normalizer)
+    _check_pieces(model, spaces)
+    prefix = (Prepend(_MARK),) if spaces.add_dummy_prefix else ()
+    try:
+        merges = merges_of_pieces(model)
+    except FormatError as error:
+        raise _refusal(str(error)) from error
+    return {
+        "model": CharacterBpe(
+            model.vocab,
+            merges,
+            unk_token=model.pieces[model.unk_id].text.decode(),
+            fuse_unk=True,
+            byte_fallback=model.byte_fallback,
+        ),
+        "normalizer": (*prefix, Replace(" ", _MARK)),
+        "decoder": _equal_decoder(model, decoder),
+    }
+
+
+def _spaces(normalizer: Normalizer) -> SentencePieceSpaces:
+    """Give the step that writes spaces, where Prepend and Replace do the same."""
+    if len(normalizer) != 1 or not isinstance(normalizer[0], SentencePieceSpaces):
+        if any(isinstance(step, Charsmap) for step in normalizer):
+            raise _refusal("the normalizer has a charsmap, which changes text before spaces do")
+        raise _refusal(f"the normalizer is {normalizer!r:.60}; expected SentencePieceSpaces alone")
+    step = normalizer[0]
+    if step.remove_extra_whitespaces:
+        raise _refusal("the normalizer has remove_extra_whitespaces, which HF tokenizers lacks")
+    if step.treat_whitespace_as_suffix:
+        raise _refusal("the normalizer has treat_whitespace_as_suffix, which HF tokenizers lacks")
+    if not step.escape_whitespaces:
+        raise _refusal("the normalizer leaves spaces as they are (escape_whitespaces is off)")
+    return step
+
+
+def _check_pieces(model: Pieces, spaces: SentencePieceSpaces) -> None:
+    """Refuse pieces that HF would find where sentencepiece does not, or the other way round."""
+    for piece in model.pieces:
+        text = piece.text.decode()
+        if piece.kind == "unused":
+            raise _refusal(f"the piece {text!r:.40} is unused: merged, and then taken apart again")
+        if piece.kind not in ("normal", "user_defined") and len(text) == 1:
+            raise _refusal(
+                f"the {piece.kind} piece {text!r} is one character, which HF finds in text"
+            )
+        if piece.kind == "user_defined" and spaces.add_dummy_prefix:
+            raise _refusal(
+                f"the user-defined piece {text!r:.40} stands beside add_dummy_prefix: HF tokenizers "
+                "would put '▁' after it, too. As a control piece, which text never gives, it is held"
+            )
+        if piece.kind == "user_defined" and " " in text:
+            raise _refusal(
+                f"the user-defined piece {text!r:.40} has a space, so that sentencepiece never "
+                "finds it, and HF tokenizers would"
+            )
+
+
+def _equal_decoder(model: Pieces, decoder: Decoder) -> Decoder:
+    """Give HF's steps; they differ in what control and unknown pieces become."""
+    step = decoder[0] if len(decoder) == 1 else None
+    if not isinstance(step, decoders.SentencePiece) or step != _decoder(
+        model, step.unknown_surface, strip_prefix=step.strip_prefix
+    ):
+        raise _refusal(f"the decoder is {decoder!r:.60}, and not SentencePiece's for these pieces")
+    return (
+        decoders.Replace(_MARK, " "),
+        *([decoders.ByteFallback()] if model.byte_fallback else []),
+        decoders.Fuse(),
+        *([decoders.Strip(" ", start=1)] if step.strip_prefix else []),
+    )
+
+
+def _decoder(model: Pieces, surface: str, *, strip_prefix: bool) -> decoders.SentencePiece:
+    return decoders.SentencePiece(
+        control=frozenset(_of_kind(model, "control")),
+        unknown=model.pieces[model.unk_id].text.decode(),
+        unknown_surface=surface,
+        byte_fallback=model.byte_fallback,
+        strip_prefix=strip_prefix,
+    )
+
+
+def _of_kind(model: Pieces, kind: PieceKind) -> dict[str, int]:
+    """Give the ids of the pieces of a kind."""
+    pieces = enumerate(model.pieces)
+    return {piece.text.decode(): at for at, piece in pieces if piece.kind == kind}
+
+
+def _read_model(model: Any, fields: Mapping[str, Any], place: str) -> Pieces:
+    if not isinstance(model, CharacterBpe) or list(model.vocab) != list(range(len(model.vocab))):
+        raise _stale("model.vocab", place)
+    scores = checked(fields.get("scores"), list, f"{place}.scores")
+    if len(scores) != len(model.vocab) or not {type(score) for score in scores} <= {int, float}:
+        raise FormatError(f"{place}.scores: expected {len(model.vocab)} numbers, one for each id")
+    pieces = [Piece(text, float(score)) for text, score in zip(model.vocab.values(), scores)]
+    for entry in checked(fields.get("kinds"), list, f"{place}.kinds"):
+        if type(entry) is not list or len(entry) != 2 or entry[1] not in _KINDS:
+            raise FormatError(f"{place}.kinds: expected an id and one of {_KINDS}, got {entry!r:.60}")
+        at = checked(entry[0], int, f"{place}.kinds")
+        if not 0 <= at < len(pieces):
+            raise FormatError(f"{place}.kinds names piece {at} of {len(pieces)}")
+        pieces[at] = replace(pieces[at], kind=entry[1])
+    wanted = (model.unk_token or "").encode()
+    unk_id = next((at for at, text in model.vocab.items() if text == wanted), None)
+    if unk_id is None:
+        raise _stale("model.unk_token", place)
+    return Pieces("bpe", tuple(pieces), unk_id, model.byte_fallback)
+
+
+def _read_spaces(normalizer: Normalizer) -> Normalizer:
+    has_prefix = any(isinstance(step, Prepend) for step in normalizer)
+    return (SentencePieceSpaces(add_dummy_prefix=has_prefix, remove_extra_whitespaces=False),)
+
+
+def _refusal(reason: str) -> FormatError:
+    return FormatError(f"tokenizer.json cannot hold this SentencePiece model: {reason}")
+
+
+def _stale(name: str, place: str) -> FormatError:
+    return FormatError(f"{place}: {name} is not what these pieces give; remove what is wrong")
