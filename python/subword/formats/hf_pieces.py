@@ -8,6 +8,7 @@ Source: huggingface/transformers 4, ``convert_slow_tokenizer.py`` (``LlamaConver
 huggingface/tokenizers 0.23.3, tokenizers/src/tokenizer/added_vocabulary.rs.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, get_args
@@ -95,16 +96,11 @@ def read_pieces(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, A
     surface = checked(fields.get("unknown_surface"), str, f"{place}.unknown_surface")
     is_stripped = any(isinstance(step, decoders.Strip) for step in parts["decoder"])
     decoder = (_decoder(model, surface, strip_prefix=is_stripped),)
-    added = _of_kind(model, "user_defined")
-    special, flags = dict(parts["special_tokens"]), dict(parts["token_flags"])
-    are_added = all(special.pop(token, None) == at for token, at in added.items())
-    are_added &= all(flags.pop(token, None) == _USER_DEFINED for token in added)
-    made = _equal_parts(model, normalizer, decoder)
+    made = _equal_parts(model, normalizer, decoder) | {"pattern": (), "pretokenizer": None}
     for name, part in made.items():
         if part != parts[name]:
             raise _stale(name, place)
-    if not are_added or parts["pattern"] or parts["pretokenizer"] is not None:
-        raise _stale("pre_tokenizer" if are_added else "added_tokens", place)
+    special, flags = _without_added(model, parts, place)
     return {
         "model": model,
         "normalizer": normalizer,
@@ -112,6 +108,17 @@ def read_pieces(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, A
         "special_tokens": special,
         "token_flags": flags,
     }
+
+
+def _without_added(
+    model: Pieces, parts: Mapping[str, Any], place: str
+) -> tuple[dict[str, int], dict[str, TokenFlags]]:
+    """Give special tokens and flags without those of user-defined pieces."""
+    special, flags = dict(parts["special_tokens"]), dict(parts["token_flags"])
+    for token, token_id in _of_kind(model, "user_defined").items():
+        if (special.pop(token, None), flags.pop(token, None)) != (token_id, _USER_DEFINED):
+            raise _stale(f"the added token {token!r:.40}", place)
+    return special, flags
 
 
 def _equal_parts(model: Pieces, normalizer: Normalizer, decoder: Decoder) -> dict[str, Any]:
@@ -159,23 +166,27 @@ def _spaces(normalizer: Normalizer) -> SentencePieceSpaces:
 def _check_pieces(model: Pieces, spaces: SentencePieceSpaces) -> None:
     """Refuse pieces that HF would find where sentencepiece does not, or the other way round."""
     for piece in model.pieces:
-        text = piece.text.decode()
-        if piece.kind == "unused":
-            raise _refusal(f"the piece {text!r:.40} is unused: merged, and then taken apart again")
-        if piece.kind not in ("normal", "user_defined") and len(text) == 1:
-            raise _refusal(
-                f"the {piece.kind} piece {text!r} is one character, which HF finds in text"
-            )
-        if piece.kind == "user_defined" and spaces.add_dummy_prefix:
-            raise _refusal(
-                f"the user-defined piece {text!r:.40} stands beside add_dummy_prefix: HF tokenizers "
-                "would put '▁' after it, too. As a control piece, which text never gives, it is held"
-            )
-        if piece.kind == "user_defined" and " " in text:
-            raise _refusal(
-                f"the user-defined piece {text!r:.40} has a space, so that sentencepiece never "
-                "finds it, and HF tokenizers would"
-            )
+        fault = _fault(piece, spaces)
+        if fault:
+            raise _refusal(f"the {piece.kind} piece {piece.text.decode()!r:.40} {fault}")
+
+
+def _fault(piece: Piece, spaces: SentencePieceSpaces) -> str:
+    is_found = piece.kind in ("normal", "user_defined")
+    if not _is_number(piece.score):
+        return f"has the score {piece.score}, which JSON lacks"
+    if piece.kind == "unused":
+        return "is merged and then taken apart again, which HF tokenizers does not do"
+    if not is_found and len(piece.text.decode()) == 1:
+        return "is one character, which HF tokenizers would find in text"
+    if piece.kind == "user_defined" and spaces.add_dummy_prefix:
+        return (
+            "stands beside add_dummy_prefix, and HF tokenizers would put another '▁' behind it; "
+            "make it a control piece, which no text gives, to leave it out"
+        )
+    if piece.kind == "user_defined" and b" " in piece.text:
+        return "has a space, so that sentencepiece never finds it, and HF tokenizers would"
+    return ""
 
 
 def _equal_decoder(model: Pieces, decoder: Decoder) -> Decoder:
@@ -213,12 +224,14 @@ def _read_model(model: Any, fields: Mapping[str, Any], place: str) -> Pieces:
     if not isinstance(model, CharacterBpe) or list(model.vocab) != list(range(len(model.vocab))):
         raise _stale("model.vocab", place)
     scores = checked(fields.get("scores"), list, f"{place}.scores")
-    if len(scores) != len(model.vocab) or not {type(score) for score in scores} <= {int, float}:
+    if len(scores) != len(model.vocab) or not all(map(_is_number, scores)):
         raise FormatError(f"{place}.scores: expected {len(model.vocab)} numbers, one for each id")
-    pieces = [Piece(text, float(score)) for text, score in zip(model.vocab.values(), scores)]
+    texts = model.vocab.values()
+    pieces = [Piece(text, float(score)) for text, score in zip(texts, scores, strict=True)]
     for entry in checked(fields.get("kinds"), list, f"{place}.kinds"):
         if type(entry) is not list or len(entry) != 2 or entry[1] not in _KINDS:
-            raise FormatError(f"{place}.kinds: expected an id and one of {_KINDS}, got {entry!r:.60}")
+            message = f"expected an id and one of {_KINDS}, got {entry!r:.60}"
+            raise FormatError(f"{place}.kinds: {message}")
         at = checked(entry[0], int, f"{place}.kinds")
         if not 0 <= at < len(pieces):
             raise FormatError(f"{place}.kinds names piece {at} of {len(pieces)}")
@@ -228,6 +241,10 @@ def _read_model(model: Any, fields: Mapping[str, Any], place: str) -> Pieces:
     if unk_id is None:
         raise _stale("model.unk_token", place)
     return Pieces("bpe", tuple(pieces), unk_id, model.byte_fallback)
+
+
+def _is_number(score: Any) -> bool:
+    return type(score) in (int, float) and abs(score) <= sys.float_info.max
 
 
 def _read_spaces(normalizer: Normalizer) -> Normalizer:

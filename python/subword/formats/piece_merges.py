@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from subword.errors import FormatError
 from subword.models import Pieces
-from subword.types import Pair, TokenId
+from subword.types import Pair
 
 __all__ = ["merges_of_pieces"]
 
