@@ -93,6 +93,13 @@ def test_published_models_on_random_texts(trio):
         check(trio, "".join(pick.choices(LETTERS, k=pick.randrange(1, 60))))
 
 
+def test_what_hf_writes_back_gives_the_same_ids(trio):
+    theirs, processor, _ = trio
+    again = from_json(theirs.to_str())
+    for text in TEXTS:
+        assert again.encode(text) == processor.encode(text), text
+
+
 def test_templates_are_those_of_the_model(trio):
     theirs, processor, ours = trio
     expected = [processor.bos_id(), *processor.encode("a b"), processor.eos_id()]

@@ -220,7 +220,10 @@ def damage(path: str, value: object) -> str:
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
-        ("model.merges", [], "model is not what these pieces give"),
+        ("model.merges", [], "one of vocab, merges, kinds and scores is not what was"),
+        ("model.subword.pieces.sha256", None, "one of vocab"),
+        ("model.subword.pieces.scores", [0.0] * 7, "one of vocab"),
+        ("model.subword.pieces.kinds", [[0, "unknown"]], "one of vocab"),
         ("model.fuse_unk", False, "model is not"),
         ("model.unk_token", None, "unk_token is not"),
         ("normalizer", {"type": "Lowercase"}, "normalizer is not"),

@@ -180,6 +180,11 @@ def _write(step: NormalizerStep) -> dict[str, object]:
         case Charsmap(per_grapheme=True, keep=()):
             data = base64.b64encode(step.data).decode()
             return {"type": "Precompiled", "precompiled_charsmap": data}
+        case Charsmap():
+            raise FormatError(
+                "tokenizer.json cannot hold a charsmap applied as sentencepiece does; HF "
+                "tokenizers applies it by grapheme clusters"
+            )
         case SentencePieceSpaces():
             raise FormatError(
                 "tokenizer.json cannot hold the normalizer SentencePieceSpaces but beside "

@@ -2,16 +2,20 @@
 
 Control and unknown pieces are no added tokens, since HF looks for those in text, where
 sentencepiece never finds a control piece. Scores, kinds and what unknown pieces decode to stand in
-``model.subword.pieces``, and a file that no longer does what they say is refused.
+``model.subword.pieces``, with a digest of them and of the merges made of them: to make these again
+takes longer than all other reading, and a file that was changed by hand is refused all the same.
 
 Source: huggingface/transformers 4, ``convert_slow_tokenizer.py`` (``LlamaConverter``);
 huggingface/tokenizers 0.23.3, tokenizers/src/tokenizer/added_vocabulary.rs.
 """
 
+import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
+
+import numpy as np
 
 from subword import decoders
 from subword.decoders import Decoder
@@ -22,6 +26,7 @@ from subword.models import CharacterBpe, Piece, PieceKind, Pieces
 from subword.normalizers import Charsmap, Normalizer, Prepend, Replace, SentencePieceSpaces
 from subword.special_tokens import TokenFlags
 from subword.tokenizer import Tokenizer
+from subword.types import Pair
 
 __all__ = ["as_character_bpe", "is_held", "read_pieces", "write_pieces"]
 
@@ -52,30 +57,27 @@ def as_character_bpe(tokenizer: Tokenizer) -> Tokenizer:
     if tokenizer.pattern or tokenizer.pretokenizer is not None:
         raise _refusal("SentencePiece's BPE has no split pattern and no pretokenizer")
     parts = _equal_parts(model, tokenizer.normalizer, tokenizer.decoder)
+    parts["model"] = replace(parts["model"], merges=_merges(model))
     found = _of_kind(model, "user_defined")
-    special, flags = tokenizer.special_tokens, tokenizer.token_flags
-    for token in special if found else ():
-        own = flags.get(token, TokenFlags())
-        if token in found or (own.normalized and not own.control):
-            raise _refusal(
-                f"special token {token!r:.40} is looked for before user-defined pieces are, and "
-                "HF tokenizers looks for both at once"
-            )
+    if found:
+        _check_special(tokenizer, found)
     return tokenizer.replace(
         **parts,
-        special_tokens={**special, **found},
-        token_flags={**flags, **dict.fromkeys(found, _USER_DEFINED)},
+        special_tokens={**tokenizer.special_tokens, **found},
+        token_flags={**tokenizer.token_flags, **dict.fromkeys(found, _USER_DEFINED)},
     )
 
 
-def write_pieces(tokenizer: Tokenizer) -> dict[str, object]:
-    """Give what the parts of ``as_character_bpe`` do not hold."""
+def write_pieces(tokenizer: Tokenizer, written: Tokenizer) -> dict[str, object]:
+    """Give what a tokenizer has and the one that ``as_character_bpe`` gave for it does not hold."""
     pieces = tokenizer.model.pieces if isinstance(tokenizer.model, Pieces) else ()
-    kinds = [[at, piece.kind] for at, piece in enumerate(pieces) if piece.kind != "normal"]
     step = tokenizer.decoder[0]
-    surface = step.unknown_surface if isinstance(step, decoders.SentencePiece) else ""
-    scores = [piece.score for piece in pieces]
-    return {"unknown_surface": surface, "kinds": kinds, "scores": scores}
+    return {
+        "unknown_surface": getattr(step, "unknown_surface", ""),
+        "sha256": _digest(pieces, getattr(written.model, "merges", ())),
+        "kinds": [[at, piece.kind] for at, piece in enumerate(pieces) if piece.kind != "normal"],
+        "scores": [piece.score for piece in pieces],
+    }
 
 
 def read_pieces(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, Any]:
@@ -90,13 +92,17 @@ def read_pieces(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, A
         FormatError: Damaged, or not what the rest of the file is made of.
     """
     fields = checked(found, dict, place)
-    refuse_others(fields, {"unknown_surface", "kinds", "scores"}, place)
+    refuse_others(fields, {"unknown_surface", "sha256", "kinds", "scores"}, place)
     model = _read_model(parts["model"], fields, place)
+    merges = parts["model"].merges
+    if _digest(model.pieces, merges) != fields.get("sha256"):
+        raise _stale("one of vocab, merges, kinds and scores", place)
     normalizer = _read_spaces(parts["normalizer"])
     surface = checked(fields.get("unknown_surface"), str, f"{place}.unknown_surface")
     is_stripped = any(isinstance(step, decoders.Strip) for step in parts["decoder"])
     decoder = (_decoder(model, surface, strip_prefix=is_stripped),)
     made = _equal_parts(model, normalizer, decoder) | {"pattern": (), "pretokenizer": None}
+    made["model"] = replace(made["model"], merges=merges)
     for name, part in made.items():
         if part != parts[name]:
             raise _stale(name, place)
@@ -121,8 +127,19 @@ def _without_added(
     return special, flags
 
 
+def _check_special(tokenizer: Tokenizer, found: Mapping[str, int]) -> None:
+    """Refuse special tokens that HF would look for together with user-defined pieces."""
+    for token in tokenizer.special_tokens:
+        own = tokenizer.token_flags.get(token, TokenFlags())
+        if token in found or (own.normalized and not own.control):
+            raise _refusal(
+                f"special token {token!r:.40} is looked for before user-defined pieces are, and "
+                "HF tokenizers looks for both at once"
+            )
+
+
 def _equal_parts(model: Pieces, normalizer: Normalizer, decoder: Decoder) -> dict[str, Any]:
-    """Give model, normalizer and decoder as HF's.
+    """Give model, normalizer and decoder as HF's; the model has no merges yet.
 
     Raises:
         FormatError: They would not do the same.
@@ -130,14 +147,10 @@ def _equal_parts(model: Pieces, normalizer: Normalizer, decoder: Decoder) -> dic
     spaces = _spaces(normalizer)
     _check_pieces(model, spaces)
     prefix = (Prepend(_MARK),) if spaces.add_dummy_prefix else ()
-    try:
-        merges = merges_of_pieces(model)
-    except FormatError as error:
-        raise _refusal(str(error)) from error
     return {
         "model": CharacterBpe(
             model.vocab,
-            merges,
+            (),
             unk_token=model.pieces[model.unk_id].text.decode(),
             fuse_unk=True,
             byte_fallback=model.byte_fallback,
@@ -145,6 +158,25 @@ def _equal_parts(model: Pieces, normalizer: Normalizer, decoder: Decoder) -> dic
         "normalizer": (*prefix, Replace(" ", _MARK)),
         "decoder": _equal_decoder(model, decoder),
     }
+
+
+def _merges(model: Pieces) -> tuple[Pair, ...]:
+    try:
+        return merges_of_pieces(model)
+    except FormatError as error:
+        raise _refusal(str(error)) from error
+
+
+def _digest(pieces: Sequence[Piece], merges: Sequence[Pair]) -> str:
+    """Give the SHA-256 of texts, kinds, scores and merges, each with its length before it."""
+    listed = [b"\0".join(piece.text for piece in pieces)]
+    listed.append("\0".join(piece.kind for piece in pieces).encode())
+    listed.append(np.array([piece.score for piece in pieces], "<f8").tobytes())
+    listed.append(np.array(merges, "<u4").tobytes())
+    digest = hashlib.sha256()
+    for data in listed:
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
 
 
 def _spaces(normalizer: Normalizer) -> SentencePieceSpaces:
@@ -257,4 +289,6 @@ def _refusal(reason: str) -> FormatError:
 
 
 def _stale(name: str, place: str) -> FormatError:
-    return FormatError(f"{place}: {name} is not what these pieces give; remove what is wrong")
+    return FormatError(
+        f"{place}: {name} is not what was written with these pieces; undo the change"
+    )

@@ -235,7 +235,7 @@ def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     own: dict[str, object] = {}
     if is_held(tokenizer):
         given, tokenizer = tokenizer, as_character_bpe(tokenizer)
-        own["pieces"] = write_pieces(given)
+        own["pieces"] = write_pieces(given, tokenizer)
     model = tokenizer.model
     is_byte_level = isinstance(model, Bpe)
     vocab = spellings(tokenizer, model) if isinstance(model, Bpe) else _vocab(tokenizer)
