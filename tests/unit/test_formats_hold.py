@@ -11,7 +11,7 @@ from subword.errors import FormatError
 from subword.formats import FORMATS, load, save
 from subword.formats.convert import _outside
 from subword.formats.tokenizer_json import from_json, to_json
-from subword.models import Bpe, CharacterBpe, Piece, Unigram
+from subword.models import Bpe, CharacterBpe, Piece, Pieces, Unigram
 from subword.normalizers import Lowercase, SentencePieceSpaces
 from subword.padding import Padding, Truncation
 from subword.pretokens import Split
@@ -53,6 +53,13 @@ def pieces() -> Tokenizer:
     )
 
 
+def bpe_pieces() -> Tokenizer:
+    tok = pieces()
+    spaces = SentencePieceSpaces(remove_extra_whitespaces=False)
+    model = Pieces("bpe", (*tok.model.pieces, Piece("▁".encode(), -3.0), Piece(b"a", -4.0)))
+    return tok.replace(model=model, normalizer=(spaces,), decoder=(decoders.SentencePiece(),))
+
+
 def codes(tmp_path) -> Tokenizer:
     (tmp_path / "codes").write_text("#version: 0.2\na b\nab c</w>\n", encoding="utf-8")
     return load(tmp_path / "codes", "subword_nmt")
@@ -76,6 +83,8 @@ BASES = {
     "subword_nmt": codes,
     "gguf": lambda _: bytes_first(),
 }
+# A format that writes several kinds in ways of their own is tried with each.
+OTHERS = {"tokenizer_json of pieces": lambda _: bpe_pieces()}
 CHANGES = {
     "roles": lambda tok: {"roles": {"mask": next(iter(tok.special_tokens))}},
     "chat_template": lambda _: {"chat_template": "{{ messages }}\n'x' \\n\n"},
@@ -120,11 +129,12 @@ def test_every_format_has_a_tokenizer_here():
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("format_", BASES)
-def test_what_is_written_is_read_back_or_refused_by_name(format_, change, tmp_path):
+@pytest.mark.parametrize("kind", [*BASES, *OTHERS])
+def test_what_is_written_is_read_back_or_refused_by_name(kind, change, tmp_path):
+    format_ = kind.partition(" ")[0]
     if format_ == "gguf":
         pytest.importorskip("gguf")
-    base = BASES[format_](tmp_path)
+    base = (BASES | OTHERS)[kind](tmp_path)
     path = tmp_path / ("made.txt" if format_ != "vocab_merges" else "made")
     save(base, path, format_)
     tok = base.replace(**CHANGES[change](base))
@@ -144,6 +154,16 @@ def test_what_is_written_is_read_back_or_refused_by_name(format_, change, tmp_pa
     assert again.encode(b"abc") == tok.encode(b"abc")
     if format_ not in ("clip", "subword_nmt"):
         assert again.encode(text) == tok.encode(text)
+
+
+def test_pieces_come_back_from_tokenizer_json_whole():
+    tok = bpe_pieces()
+    assert from_json(to_json(tok)) == tok
+
+
+def test_unigram_with_sentencepieces_spaces_is_refused_by_tokenizer_json():
+    with pytest.raises(FormatError, match="SentencePieceSpaces but beside SentencePiece's BPE"):
+        to_json(pieces())
 
 
 def test_the_way_on_is_to_leave_the_part_out(tmp_path):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from subword.errors import FormatError
+from subword.formats.hf_pieces import read_pieces
 from subword.formats.json_file import checked, read_chat, refuse_others
 from subword.formats.oniguruma import from_oniguruma, to_oniguruma
 from subword.models import (
@@ -46,6 +47,7 @@ _FIELDS: Final = {
     "control",
     "roles",
     "chat_template",
+    "pieces",
 }
 _KINDS: Final = get_args(PieceKind)
 
@@ -97,6 +99,8 @@ def read_block(parts: Mapping[str, Any], found: Any, place: str) -> dict[str, An
         raise FormatError(f"{place}.version is {block.get('version')!r:.40}; this reads 1")
     model = _read_model(parts["model"], parts["special_tokens"], block, place)
     changes: dict[str, Any] = {"model": model}
+    if "pieces" in block:
+        changes |= read_pieces({**parts, **changes}, block["pieces"], f"{place}.pieces")
     if block.get("has_steps"):
         # Steps that are all patterns are read as such.
         if parts["pretokenizer"] is None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from subword.errors import FormatError
 from subword.formats.json_file import checked, flag, refuse_others
-from subword.models import CharacterBpe, Model, Piece, Unigram, WordPiece, Words
+from subword.models import CharacterBpe, Model, Piece, Pieces, Unigram, WordPiece, Words
 from subword.types import TokenId
 
 __all__ = [
@@ -233,9 +233,15 @@ def write_other(
             }, pieces
         case _:
             raise FormatError(
-                f"tokenizer.json cannot hold a {type(model).__name__} model; HF tokenizers has "
-                "byte-level and character BPE, WordPiece, words and Unigram"
+                f"tokenizer.json cannot hold {_name(model)} model; HF tokenizers has byte-level "
+                "and character BPE, WordPiece, words and Unigram"
             )
+
+
+def _name(model: Model) -> str:
+    if isinstance(model, Pieces):
+        return f"SentencePiece's {model.kind}"
+    return f"a {type(model).__name__}"
 
 
 def _needed(unk_token: str | None, kind: str, vocab: Mapping[str, TokenId]) -> str:

@@ -24,6 +24,7 @@ from subword.normalizers import (
     NormalizerStep,
     Prepend,
     Replace,
+    SentencePieceSpaces,
     Strip,
     StripAccents,
 )
@@ -179,6 +180,17 @@ def _write(step: NormalizerStep) -> dict[str, object]:
         case Charsmap(per_grapheme=True, keep=()):
             data = base64.b64encode(step.data).decode()
             return {"type": "Precompiled", "precompiled_charsmap": data}
+        case Charsmap():
+            raise FormatError(
+                "tokenizer.json cannot hold a charsmap applied as sentencepiece does; HF "
+                "tokenizers applies it by grapheme clusters"
+            )
+        case SentencePieceSpaces():
+            raise FormatError(
+                "tokenizer.json cannot hold the normalizer SentencePieceSpaces but beside "
+                "SentencePiece's BPE; HF tokenizers adds the scores of Unigram in 64 bits, where "
+                "sentencepiece does in 32, and has no word and no char models"
+            )
         case _:
             raise FormatError(
                 f"tokenizer.json cannot hold the normalizer {type(step).__name__} with "

@@ -37,6 +37,7 @@ from subword.formats.hf_padding import (
     write_padding,
     write_truncation,
 )
+from subword.formats.hf_pieces import as_character_bpe, is_held, write_pieces
 from subword.formats.hf_pretokenizers import Cut, read_pretokenizer, write_pretokenizer
 from subword.formats.hf_templates import read_template, write_template
 from subword.formats.json_file import checked, parse_json, read_bytes, refuse_others
@@ -80,6 +81,9 @@ def read(path: str | PathLike[str]) -> Tokenizer:
 
 def write(tokenizer: Tokenizer, path: str | PathLike[str]) -> None:
     """Write a tokenizer that HF ``tokenizers`` loads, and that gives the same ids there.
+
+    SentencePiece's BPE is written as merges with ``Prepend`` and ``Replace``, as Llama's files are.
+    HF decodes control and unknown pieces to their spelling, as no added tokens.
 
     Raises:
         FormatError: The format cannot hold the tokenizer: a pattern that HF's regex engine
@@ -228,6 +232,10 @@ def _absent(template: Template, special: Mapping[str, TokenId]) -> list[str]:
 
 def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Give the file, an entry of the vocabulary and a merge a line."""
+    own: dict[str, object] = {}
+    if is_held(tokenizer):
+        given, tokenizer = tokenizer, as_character_bpe(tokenizer)
+        own["pieces"] = write_pieces(given, tokenizer)
     model = tokenizer.model
     is_byte_level = isinstance(model, Bpe)
     vocab = spellings(tokenizer, model) if isinstance(model, Bpe) else _vocab(tokenizer)
@@ -247,7 +255,7 @@ def _lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     settings, pieces = _settings(model), None
     if settings is None:
         settings, pieces = write_other(model, vocab)
-    settings["subword"] = write_block(tokenizer)
+    settings["subword"] = write_block(tokenizer) | own
     yield (_dump(head, indent=2).removesuffix("\n}") + ',\n  "model": {\n').encode()
     for name, value in settings.items():
         yield f"    {_dump(name)}: {_dump(value)},\n".encode()
