@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import subword
 from subword.cli import app
 
-COMMAND = [sys.executable, "-c", "from subword.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "subword"]
 
 
 TEXT = "The cat sat on the mat.\nThe hat, naïve 你好 🌍, sat on the cat.\n" * 8
