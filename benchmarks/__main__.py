@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from benchmarks.chart import write_chart
 from benchmarks.corpora import STAND_IN, shared_folder
 from benchmarks.environment import prepare_environment
 from benchmarks.peers import PEERS
@@ -45,10 +46,10 @@ def main(
     texts), load (vocabularies), train-bpe, train-wordpiece and train-unigram.
 
     Figures of a part are put in the place of older ones of the same group. With ``--quick`` or
-    another folder of results the page ``docs/performance.md`` is left as it is.
+    another folder of results the page ``docs/performance.md`` and the chart are left as they are.
     """
     if report:
-        write_markdown(read_groups(results))
+        write_page(results)
         return
     rows: tuple[Row, ...] = ROWS
     if shared_folder() is None:
@@ -77,7 +78,14 @@ def main(
         if not quick:
             write_group(measured, results)
     if not quick and results == RESULTS:
-        write_markdown(read_groups(results))
+        write_page(results)
+
+
+def write_page(results: Path) -> None:
+    """Write ``docs/performance.md`` and the chart of the README."""
+    groups = read_groups(results)
+    write_markdown(groups)
+    write_chart(groups)
 
 
 def known(what: str, chosen: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:

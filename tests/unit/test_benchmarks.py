@@ -2,11 +2,12 @@
 
 import json
 import math
+import re
 import stat
 from pathlib import Path
 
 import pytest
-from benchmarks import corpora, runner, vocabularies, worker
+from benchmarks import chart, corpora, runner, vocabularies, worker
 from benchmarks.corpora import first_bytes
 from benchmarks.environment import clean_message
 from benchmarks.llama_json import merges_of_pieces
@@ -308,3 +309,21 @@ def test_unigram_trainers_get_the_same_words(monkeypatch, tmp_path):
         " d\n",
     ]
     assert corpora.single_spaced(corpora.build_corpus("stdlib")) == spaced
+
+
+def test_the_chart_shows_who_is_ahead_and_leaves_wrong_ids_out():
+    rows = group(
+        cell("tiktoken", 2.0), cell("subword", 0.5), cell("gigatoken", 0.25), cell("bad", 0.1, "bb")
+    )
+    drawn = chart.draw([rows, group(cell("subword"), corpus="other")])
+    names = re.findall(r'text-anchor="end">(\w+)<', drawn)
+    assert names == ["gigatoken", "subword", "tiktoken"]
+    widths = [float(width) for width in re.findall(r'class="\w+" [^>]*width="([\d.]+)"', drawn)]
+    assert widths[0] == pytest.approx(2 * widths[1], rel=0.01)
+    assert widths[0] == pytest.approx(8 * widths[2], rel=0.01)
+    assert [">40<" in drawn, ">20<" in drawn, ">5.0<" in drawn] == [True] * 3
+
+
+def test_a_chart_of_nothing_is_still_one():
+    assert chart.draw([]).startswith("<svg ")
+    assert "<rect" not in chart.draw([])
