@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from subword import _core
 from subword.errors import ArgumentError, VocabSizeError, VocabularyError
@@ -61,9 +62,11 @@ def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
         >>> bpe_from_ranks({b"a": 0, b"b": 1, b"ab": 2}).merges
         ((0, 1),)
     """
-    ordered = sorted(ranks.items(), key=lambda item: item[1])
-    ids = [rank for _, rank in ordered]
-    tokens = [token for token, _ in ordered]
+    ids, tokens = list(ranks.values()), list(ranks)
+    in_order = sorted(ids)
+    if ids != in_order:
+        tokens = [token for token, _ in sorted(ranks.items(), key=itemgetter(1))]
+        ids = in_order
     try:
         merges = _core.merges_from_ranks(ids, tokens)
     except OverflowError as error:

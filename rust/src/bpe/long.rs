@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::vocabulary::{Joined, NO_ID, PairTable};
 use crate::error::{Error, Kind, Result};
+use crate::memory::ask_for_huge_pages;
 use crate::parallel::Control;
 use crate::unigram::Random;
 
@@ -53,6 +54,10 @@ impl Long {
         }
         self.joined.clear();
         self.joined.try_reserve(n_symbols)?;
+        for list in [&mut self.ids, &mut self.next, &mut self.previous] {
+            ask_for_huge_pages(list);
+        }
+        ask_for_huge_pages(&mut self.joined);
         for (at, symbol) in symbols.enumerate() {
             if at.is_multiple_of(STEPS_A_CHECK) {
                 control.check()?;
@@ -239,6 +244,7 @@ impl Buckets {
         }
         self.nodes.clear();
         self.nodes.try_reserve(n_parts)?;
+        ask_for_huge_pages(&mut self.nodes);
         Ok(())
     }
 
