@@ -34,6 +34,7 @@ pub struct Memo {
     hash: KeyHash,
     slots: Vec<Slot>,
     n_used: usize,
+    admission: Admission,
     ring: Ring,
 }
 
@@ -46,6 +47,7 @@ impl Memo {
             hash: KeyHash::default(),
             slots: Vec::new(),
             n_used: 0,
+            admission: Admission::default(),
             ring: Ring { max_bytes: max_bytes / 2, ..Ring::default() },
         };
         memo.resize(1 << 10);
@@ -141,6 +143,9 @@ impl Memo {
         let free = window.into_iter().find(|&at| {
             self.slots.get(at).is_some_and(|old| old.key.is_none() || old.key == slot.key)
         });
+        if free.is_none() && !self.admission.is_due() {
+            return;
+        }
         let at = free.unwrap_or_else(|| home.wrapping_add((hash >> 40) as usize % WINDOW) & mask);
         if let Some(old) = self.slots.get_mut(at) {
             self.n_used += usize::from(old.key.is_none());
@@ -176,9 +181,26 @@ impl Memo {
     }
 }
 
-/// One entry of so many gets into a full ring. Were each to, a text whose entries are a little too
-/// many for the ring would find none of them when it comes to them again.
-const ADMITTED: u32 = 4;
+/// Lets one entry of four in where all places are taken. Were each let in, a text whose entries are
+/// a little too many would find few of them when it comes to them again, and what is seen once
+/// would drive out what is seen often.
+#[derive(Debug, Default)]
+struct Admission {
+    n_refused: u32,
+}
+
+impl Admission {
+    const ONE_OF: u32 = 4;
+
+    fn is_due(&mut self) -> bool {
+        self.n_refused += 1;
+        let is_due = self.n_refused == Self::ONE_OF;
+        if is_due {
+            self.n_refused = 0;
+        }
+        is_due
+    }
+}
 
 /// Bytes of pre-tokens and ids, one entry behind the other; full, it begins anew at the front.
 ///
@@ -189,8 +211,7 @@ struct Ring {
     max_bytes: usize,
     /// Where the next entry goes.
     head: u64,
-    /// Entries refused since the last one that was taken in.
-    n_refused: u32,
+    admission: Admission,
 }
 
 impl Ring {
@@ -198,12 +219,8 @@ impl Ring {
     fn push(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
         let n_bytes = pretoken.len() + size_of_val(ids);
         let wraps = self.head > self.bytes.len() as u64;
-        if wraps {
-            self.n_refused += 1;
-            if self.n_refused < ADMITTED {
-                return None;
-            }
-            self.n_refused = 0;
+        if wraps && !self.admission.is_due() {
+            return None;
         }
         if !wraps && self.head as usize + n_bytes > self.bytes.len() {
             self.grow(n_bytes);
