@@ -1,4 +1,4 @@
-"""Long pre-tokens of Chinese and Japanese, stretch by stretch: the ids of the pre-token as a whole.
+"""Long pre-tokens of characters of three bytes, stretch by stretch: the ids of the pre-token as a whole.
 
 ``encode_spans`` merges whole pre-tokens and remembers nothing, so it says what is right.
 """
@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from subword import BPETokenizer, Tokenizer, train_bpe
 from subword.models import Bpe
 
-CHARACTERS = "中文字典的是一不了人我か カナ。，々〇é\U0001f642丂龥"
+CHARACTERS = "中文字典的是一不了人我か カナ。，々〇é\U0001f642丂龥한국어कखิกา’"
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 RAW = [*(char.encode() for char in "中中文文字字か。é"), b"a", b" "]
 HAN = RAW[:6]
+HINDI = [char.encode() for char in "कक\u093f"]
 
 
 def agree(tok: Tokenizer, text: str | bytes) -> None:
@@ -41,7 +42,7 @@ def test_a_trained_vocabulary(trained: Tokenizer, text: str) -> None:
 @st.composite
 def vocabularies(draw: st.DrawFn) -> tuple[dict[int, bytes], list[tuple[int, int]]]:
     """Merges of any bytes beside each other, parts of characters and more than one among them."""
-    text = b"".join(draw(st.lists(st.sampled_from(HAN), min_size=2, max_size=20)))
+    text = b"".join(draw(st.lists(st.sampled_from(HAN + HINDI), min_size=2, max_size=20)))
     parts = [bytes([byte]) for byte in text]
     vocab, merges = dict(BYTES), []
     ids = {token: token_id for token_id, token in vocab.items()}
@@ -61,7 +62,12 @@ def vocabularies(draw: st.DrawFn) -> tuple[dict[int, bytes], list[tuple[int, int
 @given(
     vocabularies(),
     st.lists(
-        st.lists(st.sampled_from(HAN) | st.sampled_from(RAW), min_size=6, max_size=30), min_size=1
+        st.lists(
+            st.sampled_from(HAN) | st.sampled_from(HINDI) | st.sampled_from(RAW),
+            min_size=6,
+            max_size=30,
+        ),
+        min_size=1,
     ).map(lambda drawn: [b"".join(text) for text in drawn[:3]]),
     st.sampled_from(["none", "gpt2", "cl100k", "deepseek_v3"]),
     st.booleans(),

@@ -1,10 +1,11 @@
-//! Cut pre-tokens of Chinese and Japanese between characters that no merge joins.
+//! Cut pre-tokens of Chinese, Hindi and others between characters that no merge joins.
 //!
 //! A text without spaces has long pre-tokens, hardly one of them twice, of which short words that
-//! come again and again are made. A token lies over a place only if some merge has on its left what
-//! stands on the left there, and on its right what stands on the right. Between places where none
-//! has, a stretch of text becomes the same ids wherever it stands, and is mostly short enough to be
-//! remembered.
+//! come again and again are made; long words of other scripts are made of parts that do. Only
+//! characters of three bytes are looked at, of which few fill a key. A token lies over a place only
+//! if some merge has on its left what stands on the left there, and on its right what stands on the
+//! right. Between places where none has, a stretch of text becomes the same ids wherever it
+//! stands, and is mostly short enough to be remembered.
 
 /// Bits that tell the sides of merges: 128 KiB. A few in a hundred pairs that no merge has pass too;
 /// they are not cut.
@@ -30,7 +31,7 @@ impl Edges {
         }
         if self.filter.is_empty() {
             self.filter.resize(1 << (FILTER_BITS - 6), 0);
-            self.lengths.resize(1 << 9, 0);
+            self.lengths.resize(1 << 10, 0);
         }
         let (left_length, right_length) = (left.len().min(SIDE), right.len().min(SIDE));
         if let Some(lengths) = self.lengths.get_mut(row(last, first)) {
@@ -104,15 +105,15 @@ impl Edges {
     }
 }
 
-/// Whether a byte is the first of a character from U+3000 to U+9FFF.
+/// Whether a byte is the first of a character of three.
 #[inline(always)]
 fn is_lead(byte: u8) -> bool {
-    matches!(byte, 0xE3..=0xE9)
+    matches!(byte, 0xE0..=0xEF)
 }
 
 #[inline(always)]
 fn row(last: u8, first: u8) -> usize {
-    usize::from(first & 7) << 6 | usize::from(last & 0x3F)
+    usize::from(first & 15) << 6 | usize::from(last & 0x3F)
 }
 
 /// The place of two sides: Fibonacci hashing.
