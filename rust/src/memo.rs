@@ -143,7 +143,8 @@ impl Memo {
         let free = window.into_iter().find(|&at| {
             self.slots.get(at).is_some_and(|old| old.key.is_none() || old.key == slot.key)
         });
-        if free.is_none() && !self.admission.is_due() {
+        let is_full = 2 * self.n_used > self.slots.len();
+        if free.is_none() && is_full && !self.admission.is_due() {
             return;
         }
         let at = free.unwrap_or_else(|| home.wrapping_add((hash >> 40) as usize % WINDOW) & mask);
