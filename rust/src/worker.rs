@@ -248,6 +248,11 @@ impl<'a> Worker<'a> {
         let mut from = 0;
         let mut group = Group::default();
         let mut is_apart = splitter.leaves_pieces() && text.first() != Some(&b' ');
+        // Parts of texts that are yet to be normalized have no edges.
+        let edges = match &self.tokenizer.parts.model {
+            Model::Bpe(bpe) if self.tokenizer.independent.is_none() => Some(bpe.edges()),
+            _ => None,
+        };
         splitter.split(text, control, &mut |mut ends| {
             control.check()?;
             if is_apart && let Some((&first, rest)) = ends.split_first() {
@@ -255,16 +260,10 @@ impl<'a> Worker<'a> {
                 (from, ends, is_apart) = (first, rest, false);
             }
             for ends in ends.chunks(PROBES) {
-                from = match &self.tokenizer.parts.model {
-                    Model::Bpe(bpe) if has_long(from, ends) => self.encode_stretches(
-                        text,
-                        from,
-                        ends,
-                        bpe.edges(),
-                        &mut group,
-                        ids,
-                        control,
-                    )?,
+                from = match edges {
+                    Some(edges) if has_long(from, ends) => {
+                        self.encode_stretches(text, from, ends, edges, &mut group, ids, control)?
+                    }
                     _ => self.encode_group(text, from, ends, &mut group, ids, control)?,
                 };
             }

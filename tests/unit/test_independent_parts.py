@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samples import charsmap
+from samples import BYTES, charsmap
 from subword import normalizers, pretokens
-from subword.models import WordPiece
+from subword.models import Bpe, WordPiece
 from subword.normalizers import Charsmap, Replace
 from subword.pretokens import ByteLevel, Metaspace, Whitespace, WhitespaceSplit
 from subword.special_tokens import TokenFlags
@@ -126,3 +126,16 @@ def test_threads_and_streams_and_a_small_memo(kind: str) -> None:
     assert list(tok.encode_batch([text, text[:1000]], n_threads=2)[0]) == expected
     parts = [text[at : at + 70_001] for at in range(0, len(text), 70_001)]
     assert list(tok.encode_iterable(parts)) == expected  # of pieces of one text
+
+
+def test_parts_of_byte_level_bpe_have_no_edges() -> None:
+    """What a normalizer joins must not be cut where no merge joins what the text spells."""
+    tokens = BYTES | {256: "が".encode()[:2], 257: "が".encode(), 258: b"\x80\xe4"}
+    tok = Tokenizer(
+        Bpe(tokens, [(0xE3, 0x81), (256, 0x8C), (0x80, 0xE4)]),
+        {},
+        normalizer=(normalizers.Nfc(),),
+        pretokenizer=(WhitespaceSplit(),),
+    )
+    decomposed = "a " + "か\u3099" * 10
+    assert tok.encode(decomposed) == list(tok.encode_spans(decomposed).ids) == [97, *[257] * 10]
