@@ -46,6 +46,9 @@ MAPPED = Charsmap(
 )
 USUAL = Charsmap(charsmap({b"\n": " ", b"\t": " ", b"\0": "", b"T": "t"}), per_grapheme=True)
 SPACELESS = Charsmap(charsmap({b" ": "", b"\n": "-"}), per_grapheme=True)
+KEEPING = Charsmap(
+    charsmap({b"c": "k", b"t": "d"}), per_grapheme=True, keep=("cat the", "t\nt", "the cat")
+)
 # Each way of cutting, and its neighbours that must not be cut so.
 KINDS = {
     "bert": ([normalizers.Bert()], [pretokens.Bert()]),
@@ -63,6 +66,8 @@ KINDS = {
     "spaced, bytes": ([normalizers.Nfkd()], [WhitespaceSplit(), ByteLevel(add_prefix_space=True)]),
     "marked": ([USUAL, RUNS], [Metaspace()]),
     "marked, mapped": ([MAPPED, RUNS], [Metaspace()]),
+    "marked, strings kept": ([KEEPING, RUNS], [Metaspace()]),
+    "spaced, strings kept": ([KEEPING], [WhitespaceSplit()]),
     "marked, runs kept": ([normalizers.Nfkc()], [Metaspace()]),
     "marked, spaces lost": ([SPACELESS], [Metaspace()]),
     "marked by spaces": ([], [Metaspace(" ")]),

@@ -134,6 +134,12 @@ impl Charsmap {
         self.is_spaced
     }
 
+    /// Whether some strings, of any characters, stay as they are.
+    #[must_use]
+    pub fn keeps_strings(&self) -> bool {
+        self.keep.is_some()
+    }
+
     /// Whether a key or a string to keep starts with a character.
     #[must_use]
     pub fn changes(&self, character: char) -> bool {

@@ -159,8 +159,8 @@ impl Normalizer {
             Compiled::Lowercase
             | Compiled::Remove(_)
             | Compiled::SpaceIdeographs
-            | Compiled::Strip(..)
-            | Compiled::GraphemeCharsmap(_) => true,
+            | Compiled::Strip(..) => true,
+            Compiled::GraphemeCharsmap(charsmap) => !charsmap.keeps_strings(),
             _ => false,
         };
         if !self.steps.iter().all(is_local) {
@@ -192,7 +192,9 @@ impl Normalizer {
             Compiled::Form(_, keep) => keep.is_empty(),
             Compiled::GraphemeCharsmap(charsmap) => {
                 // What stands in one cluster with a key may be lost.
-                !charsmap.changes(' ') && !joiners().any(|joiner| charsmap.changes(joiner))
+                !charsmap.keeps_strings()
+                    && !charsmap.changes(' ')
+                    && !joiners().any(|joiner| charsmap.changes(joiner))
             }
             Compiled::Replace(Target::Spaces, with) => with == b" ",
             Compiled::Lowercase => true,
