@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from cli_calls import COMMAND, TEXT, folder, inside, process  # noqa: F401  # fixtures
+from cli_calls import TEXT, folder, inside, process  # noqa: F401  # fixtures
 from subword.cli.terminal import progress
+
+MAIN = "from subword.cli import main; main()"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
@@ -32,8 +34,8 @@ def test_a_full_disk_is_one_line_and_exit_1(arguments: list[str]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_disk_that_fills_up_leaves_no_half_file(folder: Path) -> None:
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); "
-    command = [sys.executable, "-c", limit + COMMAND[-1], "encode", "tokenizer.json"]
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))"
+    command = [sys.executable, "-c", f"{limit}; {MAIN}", "encode", "tokenizer.json"]
     before = sorted(folder.iterdir())
     for output in ("half.ids", "tokenizer.json"):
         old = (folder / "tokenizer.json").read_bytes()
