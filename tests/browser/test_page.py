@@ -219,10 +219,19 @@ def test_the_cat_in_the_hat_step_by_step(open_page: Any) -> None:
     assert symbols(page) == [symbol.decode() for symbol in expected.steps[3].words[0].symbols]
 
 
+def choose_lesson(page: Any, lesson: str) -> None:
+    """Wait until it is there: the one before is at step 0 too, and its player would be pressed."""
+    page.wait_for_load_state("networkidle")
+    with page.expect_response("**/api/learn"):
+        page.click(f"[data-lesson={lesson}]")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_selector("#step[data-at='0']")
+
+
 def test_play_goes_to_the_end_and_pause_stops(open_page: Any) -> None:
     page = open_page("#learn")
-    page.click("[data-lesson=low]")  # of a dozen steps: it is not at the end before it is stopped
-    page.wait_for_selector("#step[data-at='0']")
+    # Of a dozen steps: it is not at the end before it is stopped.
+    choose_lesson(page, "low")
     page.click("#player [data-step=play]")
     page.wait_for_function("Number(document.querySelector('#step').dataset.at) >= 1")
     page.click("#player [data-step=play]")
@@ -230,8 +239,7 @@ def test_play_goes_to_the_end_and_pause_stops(open_page: Any) -> None:
     stopped_at = page.get_attribute("#step", "data-at")
     page.wait_for_timeout(1_500)
     assert page.get_attribute("#step", "data-at") == stopped_at
-    page.click("[data-lesson=aaa]")
-    page.wait_for_selector("#step[data-at='0'] #sequence")
+    choose_lesson(page, "aaa")
     page.click("#player [data-step=play]")
     page.wait_for_selector("#step[data-at='3']")
     assert symbols(page) == ["aaab", "d", "aaab", "a", "c"] or len(symbols(page)) == 5
