@@ -2,7 +2,6 @@
 
 mod marked;
 
-use crate::bpe::edges::Edges;
 use crate::error::{Error, Kind, Result};
 use crate::key::{INLINE, Key};
 use crate::marks::View;
@@ -260,46 +259,17 @@ impl<'a> Worker<'a> {
                 (from, ends, is_apart) = (first, rest, false);
             }
             for ends in ends.chunks(PROBES) {
-                from = match edges {
-                    Some(edges) if has_long(from, ends) => {
-                        self.encode_stretches(text, from, ends, edges, &mut group, ids, control)?
-                    }
-                    _ => self.encode_group(text, from, ends, &mut group, ids, control)?,
-                };
+                match edges.filter(|_| has_long(from, ends)) {
+                    Some(edges) => edges.stretches::<PROBES>(text, from, ends, |ends| {
+                        control.check()?;
+                        from = self.encode_group(text, from, ends, &mut group, ids, control)?;
+                        Ok(())
+                    })?,
+                    None => from = self.encode_group(text, from, ends, &mut group, ids, control)?,
+                }
             }
             Ok(())
         })
-    }
-
-    /// As `encode_group`, but long pre-tokens go stretch by stretch, where they have edges.
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
-    fn encode_stretches(
-        &mut self,
-        text: &[u8],
-        mut from: usize,
-        ends: &[usize],
-        edges: &Edges,
-        group: &mut Group,
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<usize> {
-        let (mut stretches, mut n_stretches) = ([0; PROBES], 0);
-        let mut start = from;
-        for &end in ends {
-            let is_cut = end - start > INLINE && edges.cut(text, start, end);
-            while start < end {
-                start = if is_cut { edges.reach(text, start, end) } else { end };
-                stretches[n_stretches] = start;
-                n_stretches += 1;
-                if n_stretches == PROBES {
-                    control.check()?;
-                    from = self.encode_group(text, from, &stretches, group, ids, control)?;
-                    n_stretches = 0;
-                }
-            }
-        }
-        self.encode_group(text, from, &stretches[..n_stretches], group, ids, control)
     }
 
     #[inline]

@@ -98,6 +98,16 @@ def test_a_token_that_only_whole_pretokens_become() -> None:
         assert tok.encode("か" * 5 + "中文" + "か" * 5)[15:-15] == [259, 260]
 
 
+def test_a_stretch_without_an_end() -> None:
+    """Behind 64 KiB none is looked for: the rest of the pre-token is one stretch."""
+    char = "中".encode()
+    tokens = {256: char[:2], 257: char, 258: char + char}
+    merges = [(char[0], char[1]), (256, char[2]), (257, 257)]
+    tok = Tokenizer(Bpe(BYTES | tokens, merges), {}, pattern="gpt2")
+    agree(tok, "中" * 70_001 + "文字" * 3)
+    assert tok.encode("中" * 70_001) == [258] * 35_000 + [257]
+
+
 def test_a_byte_that_is_no_token_is_refused_at_its_place() -> None:
     tok = BPETokenizer({i: bytes([b]) for i, b in enumerate("中文".encode())}, [])
     with pytest.raises(Exception, match="at byte 90 of the text"):

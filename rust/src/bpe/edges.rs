@@ -7,9 +7,16 @@
 //! right. Between places where none has, a stretch of text becomes the same ids wherever it
 //! stands, and is mostly short enough to be remembered.
 
+use crate::error::Result;
+use crate::key::INLINE;
+
 /// Bits that tell the sides of merges: 128 KiB. A few in a hundred pairs that no merge has pass too;
 /// they are not cut.
 const FILTER_BITS: u32 = 20;
+
+/// Bytes without an edge behind which none is looked for: so that no call is long, and what takes
+/// a rest of any length looks at the stop flag.
+const FAR: usize = 1 << 16;
 
 /// Most bytes of a side that are looked at: a character.
 const SIDE: usize = 3;
@@ -23,15 +30,25 @@ pub struct Edges {
 }
 
 impl Edges {
+    /// No merges yet.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn new() -> Result<Self> {
+        let mut edges = Self::default();
+        edges.filter.try_reserve_exact(1 << (FILTER_BITS - 6))?;
+        edges.filter.resize(1 << (FILTER_BITS - 6), 0);
+        edges.lengths.try_reserve_exact(1 << 10)?;
+        edges.lengths.resize(1 << 10, 0);
+        Ok(edges)
+    }
+
     /// Note the two sides of a merge.
     pub fn add(&mut self, left: &[u8], right: &[u8]) {
         let (Some(&last), Some(&first)) = (left.last(), right.first()) else { return };
         if !is_lead(first) || last < 0x80 {
             return;
-        }
-        if self.filter.is_empty() {
-            self.filter.resize(1 << (FILTER_BITS - 6), 0);
-            self.lengths.resize(1 << 10, 0);
         }
         let (left_length, right_length) = (left.len().min(SIDE), right.len().min(SIDE));
         if let Some(lengths) = self.lengths.get_mut(row(last, first)) {
@@ -58,20 +75,49 @@ impl Edges {
         token.iter().any(|&byte| is_lead(byte))
     }
 
+    /// Give the ends of the stretches of consecutive pre-tokens, `N` at a time: of long ones of
+    /// several, of others the whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of `give`.
+    #[inline]
+    pub fn stretches<const N: usize>(
+        &self,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        mut give: impl FnMut(&[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut stretches, mut n_stretches) = ([0; N], 0);
+        let mut start = from;
+        for &end in ends {
+            let is_cut = end - start > INLINE && self.cut(text, start, end);
+            while start < end {
+                start = if is_cut { self.reach(text, start, end) } else { end };
+                stretches[n_stretches] = start;
+                n_stretches += 1;
+                if n_stretches == N {
+                    give(&stretches)?;
+                    n_stretches = 0;
+                }
+            }
+        }
+        give(&stretches[..n_stretches])
+    }
+
     /// Whether the pre-token `text[start..end]` is better remembered stretch by stretch.
     #[inline]
-    #[must_use]
-    pub fn cut(&self, text: &[u8], start: usize, end: usize) -> bool {
+    fn cut(&self, text: &[u8], start: usize, end: usize) -> bool {
         let last = end.wrapping_sub(SIDE);
         last > start && !self.filter.is_empty() && text.get(last).is_some_and(|&b| is_lead(b))
     }
 
     /// The end of the stretch of a pre-token, which ends at `end`, that begins at `start`.
     #[inline]
-    #[must_use]
-    pub fn reach(&self, text: &[u8], start: usize, end: usize) -> usize {
+    fn reach(&self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start + 1;
-        while at < end {
+        while at < end.min(start + FAR) {
             let around = at.checked_sub(SIDE).and_then(|from| text.get(from..end)?.first_chunk());
             if around.is_some_and(|around| self.is_edge(around)) {
                 return at;

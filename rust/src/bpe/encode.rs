@@ -141,7 +141,7 @@ impl Bpe {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
         let pairs = PairTable::with_room(n_merges)?;
         let (byte_pairs, neighbours) = (BytePairs::none()?, Neighbours::none());
-        let (edges, whole_first) = (Edges::default(), false);
+        let (edges, whole_first) = (Edges::new()?, false);
         Ok(Self { pairs, vocabulary, byte_ids, byte_pairs, neighbours, edges, whole_first })
     }
 
