@@ -12,7 +12,7 @@ from subword import IdMap, errors
 from subword.models import Bpe
 from subword.templates import Template
 from subword.vocabulary import new_rows
-from subword.vocabulary.donor import donor_weights
+from subword.vocabulary.donor import donor_weights, pursue
 from subword.vocabulary.safetensors_rows import from_floats, open_tensors, to_floats
 
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
@@ -339,3 +339,30 @@ def test_arguments_are_checked(options, tmp_path: Path) -> None:
         subword.init_embeddings(source, MOVED, tmp_path / "new", **options)
     with pytest.raises(errors.ArgumentError, match="is there already"):
         subword.init_embeddings(source, MOVED, source)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_pursuit_fits_all_chosen_anew_each_time(seed: int) -> None:
+    """Against orthogonal matching pursuit as it is defined, atoms that repeat among them."""
+    rng = np.random.default_rng(seed)
+    atoms = rng.normal(size=(40, 24)).astype(np.float32) * rng.uniform(0.1, 9, (40, 1))
+    atoms[7], atoms[9] = 2 * atoms[3], 0
+    row = atoms[[1, 3, 5]].sum(axis=0) if seed % 2 else rng.normal(size=24)
+    atoms, row = atoms.astype(np.float32), row.astype(np.float32)
+    chosen: list[int] = []
+    left = row.astype(np.float64)
+    norms = np.linalg.norm(atoms, axis=1)
+    while len(chosen) < 10:
+        fits = np.abs(atoms @ left) / np.where(norms > 0, norms, 1)
+        fits[chosen] = -1
+        if fits.max() <= 1e-6 * np.linalg.norm(row):
+            break
+        chosen.append(int(fits.argmax()))
+        basis = atoms[chosen].astype(np.float64).T
+        factors = np.linalg.lstsq(basis, row.astype(np.float64), rcond=None)[0]
+        left = row - basis @ factors
+    found, weights = pursue(row, atoms, 10)
+    fit = weights @ atoms[found].astype(np.float64)
+    assert np.linalg.norm(row - fit) == pytest.approx(np.linalg.norm(left), abs=2e-6)
+    same = [3 if at == 7 else at for at in chosen]
+    assert [3 if at == 7 else at for at in found] == same

@@ -21,7 +21,9 @@ from subword.vocabulary.id_map import IdMap
 from subword.vocabulary.safetensors_rows import Floats, TensorFile, to_floats
 from subword.vocabulary.words import body_of
 
-__all__ = ["Donor", "Weights", "donor_weights"]
+__all__ = ["Donor", "Weights", "donor_weights", "pursue"]
+
+Doubles = npt.NDArray[np.float64]
 
 Weights = Mapping[TokenId, Mapping[TokenId, float]]
 """Old ids and their factors, for each new id."""
@@ -100,7 +102,7 @@ def donor_weights(
         nearest = _nearest(file, name, anchors, np.array(list(wanted.values()), np.float32))
         for (new_id, row), places in zip(wanted.items(), nearest, strict=True):
             atoms = _rows(file, name, anchors[places].tolist())
-            chosen, factors = _pursued(row, atoms, donor.n_atoms)
+            chosen, factors = pursue(row, atoms, donor.n_atoms)
             weights[new_id] = {
                 old_ids[int(places[at])]: float(factor)
                 for at, factor in zip(chosen, factors, strict=True)
@@ -145,24 +147,45 @@ def _nearest(
     return np.sort(places, axis=1)
 
 
-def _pursued(row: Floats, atoms: Floats, n_atoms: int) -> tuple[list[int], npt.NDArray[np.float64]]:
-    """Choose the atom that fits what is left of the row best, and fit all chosen, in turn."""
-    units = _unit(atoms).astype(np.float64)
+def pursue(row: Floats, atoms: Floats, n_atoms: int) -> tuple[list[int], Doubles]:
+    """Choose the atom that fits what is left of the row best, and fit all chosen, in turn.
+
+    What each atom fits of the rest follows from the products of all atoms, which are taken once: in
+    single precision, since they only choose. Source: Rubinstein, Zibulevsky and Elad 2008,
+    "Efficient Implementation of the K-SVD Algorithm using Batch Orthogonal Matching Pursuit".
+
+    Args:
+        row: What to make, of shape (d,).
+        atoms: What to make it of, of shape (n, d); of equal fits the first is chosen.
+        n_atoms: Most to choose; fewer where nothing of the row is left that one fits.
+
+    Returns:
+        The places of the chosen, in turn, and their factors in float64.
+    """
+    n_most = min(n_atoms, len(atoms))
+    units = _unit(atoms)
     target = row.astype(np.float64)
-    left = target
+    products = units @ units.T
+    fits_alone = units.astype(np.float64) @ target
+    basis, inner = np.zeros((n_most, len(target))), np.zeros((n_most, n_most))
     chosen: list[int] = []
-    factors: npt.NDArray[np.float64] = np.zeros(0)
-    while len(chosen) < min(n_atoms, len(atoms)):
-        fits = np.abs(units @ left)
+    factors: Doubles = np.zeros(0)
+    left = target
+    while (n := len(chosen)) < n_most:
+        fits = np.abs(fits_alone - products[:, chosen] @ factors)
         fits[chosen] = -1.0
         best = int(fits.argmax())
-        if fits[best] <= _REST * np.linalg.norm(target):
+        unit = units[best].astype(np.float64)
+        if abs(unit @ left) <= _REST * np.linalg.norm(target):
             break
         chosen.append(best)
-        basis = atoms[chosen].astype(np.float64).T
-        factors = np.linalg.lstsq(basis, target, rcond=None)[0].astype(np.float64)
-        left = target - basis @ factors
-    return chosen, factors
+        basis[n] = unit
+        inner[n, : n + 1] = inner[: n + 1, n] = basis[: n + 1] @ unit
+        factors = np.asarray(
+            np.linalg.lstsq(inner[: n + 1, : n + 1], fits_alone[chosen], rcond=None)[0]
+        )
+        left = target - factors @ basis[: n + 1]
+    return chosen, factors / np.linalg.norm(atoms[chosen].astype(np.float64), axis=1)
 
 
 def _rows(file: TensorFile, name: str, ids: Iterable[TokenId]) -> Floats:
