@@ -30,6 +30,7 @@ decoders          how tokens become text again: data
 decoding          tokens to bytes, by those data
 compression       how densely texts are written: sizes and ratios
 templates         which special tokens stand around a text: data
+compiled          what compiled models hold, seen as data
 models            what a tokenizer knows, as data
 bpe_models        byte-level BPE models made of ranks, tokens, or larger ones
 padding           how the rows of a batch are cut and filled up: data

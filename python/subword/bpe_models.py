@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from subword import _core
 from subword.errors import ArgumentError, VocabSizeError, VocabularyError
-from subword.models import Bpe, Model
+from subword.models import Bpe, Model, as_model
 from subword.types import Pair, TokenId
 
 __all__ = ["bpe_from_ranks", "bpe_from_tokens", "truncated", "without_tokens"]
@@ -68,10 +68,9 @@ def bpe_from_ranks(ranks: Mapping[bytes, int]) -> Bpe:
         tokens = [token for token, _ in sorted(ranks.items(), key=itemgetter(1))]
         ids = in_order
     try:
-        merges = _core.merges_from_ranks(ids, tokens)
+        return as_model(_core.Bpe.from_ranks(ids, tokens))
     except OverflowError as error:
         raise VocabularyError(f"a rank is not from 0 to 2^32-2 ({error})") from error
-    return Bpe(dict(zip(ids, tokens, strict=True)), tuple(merges), whole_first=True)
 
 
 def without_tokens(model: Bpe, special_tokens: Mapping[str, TokenId]) -> Bpe:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from subword import _core
+from subword.compiled import CompiledMerges, CompiledVocabulary
 from subword.errors import VocabularyError
 from subword.types import Pair, TokenId
 
@@ -22,6 +23,7 @@ __all__ = [
     "Unigram",
     "WordPiece",
     "Words",
+    "as_model",
     "compile_model",
     "unknown_id",
 ]
@@ -229,6 +231,21 @@ class AllCharacters(Mapping[TokenId, bytes]):
     __hash__ = None  # type: ignore[assignment]
 
 
+def as_model(compiled: _core.Bpe) -> Bpe:
+    """Give the model that was compiled; compiled again, it is the same one."""
+    vocab, merges = CompiledVocabulary(compiled), CompiledMerges(compiled)
+    return Bpe(vocab, merges, whole_first=compiled.whole_first)
+
+
+def _compiled_already(model: Bpe) -> _core.Bpe | None:
+    vocab, merges = model.vocab, model.merges
+    if isinstance(vocab, CompiledVocabulary) and isinstance(merges, CompiledMerges):
+        compiled = vocab.compiled
+        if merges.compiled is compiled and model.whole_first == compiled.whole_first:
+            return compiled
+    return None
+
+
 Model = Bpe | WordPiece | Unigram | CharacterBpe | Pieces | Words | Characters
 CompiledModel = (
     _core.Bpe
@@ -256,7 +273,7 @@ def _compiled(model: Model) -> CompiledModel:
     match model:
         case Bpe():
             vocab = model.vocab
-            return _core.Bpe(
+            return _compiled_already(model) or _core.Bpe(
                 list(vocab), list(vocab.values()), list(model.merges), whole_first=model.whole_first
             )
         case WordPiece():

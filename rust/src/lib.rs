@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod counts;
 pub mod dictionary;
 pub mod error;
+pub mod json_scanner;
 pub mod json_tables;
 pub mod key;
 pub mod marks;

@@ -14,6 +14,17 @@ pub struct RankLines {
     pub ranks: Vec<u32>,
 }
 
+impl RankLines {
+    /// The rank and the bytes of each token, in the order of the lines.
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> + Clone {
+        (0..self.ranks.len()).map(|at| {
+            let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).unwrap_or(&0);
+            let bytes = self.ends.get(at).and_then(|end| self.bytes.get(*start..*end));
+            (self.ranks.get(at).copied().unwrap_or(u32::MAX), bytes.unwrap_or_default())
+        })
+    }
+}
+
 /// Read the lines of a file.
 #[must_use]
 pub fn rank_lines(data: &[u8]) -> Option<RankLines> {
@@ -26,7 +37,11 @@ pub fn rank_lines(data: &[u8]) -> Option<RankLines> {
         if rank.is_empty() || rank.len() > 10 || !rank.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        found.ranks.push(std::str::from_utf8(rank).ok()?.parse().ok()?);
+        let rank = std::str::from_utf8(rank).ok()?.parse().ok()?;
+        if rank == u32::MAX {
+            return None;
+        }
+        found.ranks.push(rank);
     }
     Some(found)
 }
@@ -71,10 +86,10 @@ mod tests {
 
     #[test]
     fn lines_are_read() {
-        let found = rank_lines(b"YQ== 0\nYWI= 7\n/+7/ 4294967295\nYWJjZA== 00").expect("lines");
+        let found = rank_lines(b"YQ== 0\nYWI= 7\n/+7/ 4294967294\nYWJjZA== 00").expect("lines");
         assert_eq!(found.bytes, b"aab\xff\xee\xffabcd");
         assert_eq!(found.ends, [1, 3, 6, 10]);
-        assert_eq!(found.ranks, [0, 7, u32::MAX, 0]);
+        assert_eq!(found.ranks, [0, 7, u32::MAX - 1, 0]);
     }
 
     #[test]
@@ -88,6 +103,7 @@ mod tests {
             "YQ== 0 ",
             "YQ== 0\r",
             "YQ== -1",
+            "YQ== 4294967295",
             "YQ== 4294967296",
             "YQ== 0\n\nYg== 1",
             " 0",

@@ -52,7 +52,7 @@ def read_added(
     """Read added tokens; their ids are checked against those that HF gives them.
 
     Args:
-        found: The field; or contents, ids and flags as ``_core.json_tables`` has them.
+        found: The field; or contents, ids and flags as ``_core.JsonTables`` has them.
         vocab: The model's tokens.
         place: Where the field stands.
 

@@ -4,21 +4,19 @@ Source: huggingface/tokenizers 0.23.3, tokenizers/src/models/bpe.
 """
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from subword.bpe_models import without_tokens
 from subword.byte_characters import BYTE_CHARACTERS, from_characters, to_characters
 from subword.errors import FormatError
 from subword.formats.hf_models import BPE_FIELDS, read_merges
+from subword.formats.hf_tables import TabledVocab
 from subword.formats.json_file import flag, refuse_others
-from subword.models import Bpe
+from subword.models import Bpe, as_model
 from subword.tokenizer import Tokenizer
 from subword.types import TokenId
 
-__all__ = ["Spelt", "fits", "read_byte_level", "spellings"]
-
-Spelt = Mapping[str, bytes | None]
-"""The bytes of tokens that are written in printable characters; None for those that are not."""
+__all__ = ["fits", "read_byte_level", "spellings"]
 
 _ALPHABET = frozenset(BYTE_CHARACTERS)
 _BYTE_OF = {ord(character): byte for byte, character in enumerate(BYTE_CHARACTERS)}
@@ -40,7 +38,6 @@ def read_byte_level(
     fields: Mapping[str, Any],
     vocab: Mapping[str, TokenId],
     special: Mapping[str, TokenId],
-    known: Spelt,
     place: str,
 ) -> Bpe:
     """Read the model.
@@ -48,28 +45,31 @@ def read_byte_level(
     Args:
         fields: Those of the model.
         vocab: Id of each token, as written.
-        known: Bytes of tokens, where they are known.
         special: Added tokens: those that are not written in printable characters are no tokens.
         place: Where the fields stand.
 
     Raises:
         FormatError: A field that is damaged or unknown, or a token that is not byte-level.
+        VocabularyError: Merges that the vocabulary does not bear.
     """
     refuse_others(fields, BPE_FIELDS, place)
     whole_first = flag(fields, "ignore_merges", place, default=False)
-    known = known or {text: _spelt(text) for text in vocab}
-    tokens = dict(zip(vocab.values(), known.values(), strict=True))
-    if None in known.values():
-        for text, token in known.items():
-            if token is None:
-                del tokens[vocab[text]]
-                if text not in special:
-                    tokens[vocab[text]] = _as_text(text, whole_first, f"{place}.vocab")
-    merges = fields.get("merges")
-    if type(merges) is not tuple:
-        spelt = {text: at for text, at in vocab.items() if known[text] is not None}
-        merges = read_merges(merges, spelt, f"{place}.merges")
-    return Bpe(cast(dict[TokenId, bytes], tokens), merges, whole_first)
+
+    def as_text(others: Mapping[str, TokenId]) -> list[tuple[TokenId, bytes]]:
+        return [
+            (token_id, _as_text(text, whole_first, f"{place}.vocab"))
+            for text, token_id in others.items()
+            if text not in special
+        ]
+
+    if isinstance(vocab, TabledVocab):
+        tables = vocab.tables
+        return as_model(tables.bpe(as_text(tables.others()), whole_first))
+    known = {text: _spelt(text) for text in vocab}
+    tokens = {vocab[text]: token for text, token in known.items() if token is not None}
+    tokens.update(as_text({text: vocab[text] for text in vocab if known[text] is None}))
+    spelt = {text: at for text, at in vocab.items() if known[text] is not None}
+    return Bpe(tokens, read_merges(fields.get("merges"), spelt, f"{place}.merges"), whole_first)
 
 
 def _spelt(text: str) -> bytes | None:

@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from subword import _core
 from subword.errors import FormatError
+from subword.formats.hf_tables import TabledVocab
 from subword.formats.json_file import checked, flag, refuse_others
 from subword.models import CharacterBpe, Model, Piece, Pieces, Unigram, WordPiece, Words
 from subword.types import TokenId
@@ -71,15 +73,18 @@ def model_kind(fields: Mapping[str, Any], place: str) -> str:
     return str(kind)
 
 
-def read_vocab(fields: Mapping[str, Any], place: str) -> dict[str, TokenId]:
+def read_vocab(fields: Mapping[str, Any], place: str) -> Mapping[str, TokenId]:
     """Read the id of each token.
 
     Raises:
         FormatError: An id that is none, or that two tokens have.
     """
-    if type(fields.get("vocab")) is list:
-        return {text: at for at, (text, _) in enumerate(_read_pieces(fields["vocab"], place))}
-    vocab = checked(fields.get("vocab"), dict, place)
+    found = fields.get("vocab")
+    if type(found) is list:
+        return {text: at for at, (text, _) in enumerate(_read_pieces(found, place))}
+    if isinstance(found, TabledVocab):  # read already
+        return found
+    vocab = checked(found, dict, place)
     ids = set(vocab.values()) if set(map(type, vocab.values())) <= {int} else set()
     if len(ids) == len(vocab) and (not ids or (min(ids) >= 0 and max(ids) < 2**32 - 1)):
         return vocab
@@ -163,8 +168,8 @@ def read_merges(
     Raises:
         FormatError: A merge that is neither, or that names a token the vocabulary lacks.
     """
-    if type(found) is tuple:  # read already
-        return found
+    if isinstance(found, _core.JsonTables):  # read already
+        return tuple(found.merges())
     merges = checked(found, list, place)
     pairs = []
     try:

@@ -23,6 +23,7 @@ from subword.errors import ArgumentError, FormatError
 from subword.formats.json_file import read_bytes
 from subword.formats.reach import byte_level_bpe, ranks_of
 from subword.hub import tiktoken_file
+from subword.models import Bpe, as_model
 from subword.patterns import resolve_pattern
 from subword.special_tokens import TokenFlags, assign_ids, check_special_tokens
 from subword.tokenizer import Tokenizer
@@ -161,7 +162,7 @@ def read(
         aliases = {} if known is None else known.aliases
         special_tokens = {**special_tokens, **aliases}
         flags = dict.fromkeys(aliases, TokenFlags(alias=True))
-    model = bpe_from_ranks(_ranks(data, path))
+    model = _model(data, path)
     if not isinstance(special_tokens, Mapping):
         ids = {token: token_id for token_id, token in model.vocab.items()}
         first_free = max(model.vocab, default=-1) + 1
@@ -218,14 +219,9 @@ def _known(data: bytes, encoding: str | None, path: str | PathLike[str]) -> Enco
     return known
 
 
-def _ranks(data: bytes, path: str | PathLike[str]) -> dict[bytes, int]:
-    lines = _core.rank_lines(data)
-    if lines is not None:
-        tokens, ids = lines
-        ranks = dict(zip(tokens, ids, strict=True))
-        if len(ranks) == len(tokens) == len(set(ids)) and max(ids) < 2**32 - 1:
-            return ranks
-    return _checked_ranks(data, path)
+def _model(data: bytes, path: str | PathLike[str]) -> Bpe:
+    compiled = _core.Bpe.from_rank_lines(data)
+    return bpe_from_ranks(_checked_ranks(data, path)) if compiled is None else as_model(compiled)
 
 
 def _checked_ranks(data: bytes, path: str | PathLike[str]) -> dict[bytes, int]:

@@ -9,10 +9,11 @@ models/bpe/serialization.rs, tokenizer/added_vocabulary.rs, pre_tokenizers/{spli
 """
 
 import json
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from subword import _core
 from subword.atomic_write import write_atomically
@@ -20,7 +21,7 @@ from subword.byte_characters import to_characters
 from subword.errors import FormatError
 from subword.formats.hf_added_tokens import read_added, write_added
 from subword.formats.hf_block import read_block, read_control, write_block
-from subword.formats.hf_byte_level import Spelt, fits, read_byte_level, spellings
+from subword.formats.hf_byte_level import fits, read_byte_level, spellings
 from subword.formats.hf_decoders import read_decoder, write_decoder
 from subword.formats.hf_models import (
     character_bpe,
@@ -39,6 +40,7 @@ from subword.formats.hf_padding import (
 )
 from subword.formats.hf_pieces import as_character_bpe, is_held, write_pieces
 from subword.formats.hf_pretokenizers import Cut, read_pretokenizer, write_pretokenizer
+from subword.formats.hf_tables import tabled_vocab
 from subword.formats.hf_templates import read_template, write_template
 from subword.formats.json_file import checked, parse_json, read_bytes, refuse_others
 from subword.models import Bpe, CharacterBpe, Model, Unigram
@@ -105,11 +107,11 @@ def from_json(text: str | bytes, name: str = "tokenizer.json") -> Tokenizer:
         VocabularyError: As ``read``.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    root, spelt = _parsed(data, name)
+    root = _parsed(data, name)
     refuse_others(root, _ROOT, name)
     if root.get("version", "1.0") != "1.0":
         raise FormatError(f"{name}: version is {root['version']!r:.40}; expected '1.0'")
-    return _read_root(root, name, spelt)
+    return _read_root(root, name)
 
 
 def to_json(tokenizer: Tokenizer) -> str:
@@ -128,31 +130,26 @@ def vocabulary_of(tokenizer: Tokenizer) -> dict[str, TokenId]:
     return {**vocab, **tokenizer.special_tokens}
 
 
-def _parsed(data: bytes, name: str) -> tuple[dict[str, Any], Spelt]:
-    """Parse a file; its large tables come ready-made where nothing is wrong with them.
-
-    Returns:
-        The fields, and the bytes of the tokens that are written in printable characters.
-    """
-    tables = _core.json_tables(data)
-    if tables is not None:
-        rest, tokens, ids, merges, spelt, added = tables
-        vocab = dict(zip(tokens, ids, strict=True))
-        if len(vocab) == len(tokens):
-            try:
-                root: dict[str, Any] = checked(parse_json(rest, name), dict, name)
-            except FormatError:
-                return checked(parse_json(data, name), dict, name), {}
-            root["model"]["vocab"] = vocab
-            if merges is not None:
-                root["model"]["merges"] = tuple(merges)
-            if added is not None:
-                root["added_tokens"] = added
-            return root, dict(zip(tokens, spelt, strict=False))
-    return checked(parse_json(data, name), dict, name), {}
+def _parsed(data: bytes, name: str) -> dict[str, Any]:
+    """Parse a file; its large tables come ready-made where nothing is wrong with them."""
+    tables = _core.JsonTables.read(data)
+    vocab = None if tables is None else tabled_vocab(tables)
+    if tables is None or vocab is None:
+        return checked(parse_json(data, name), dict, name)
+    try:
+        root: dict[str, Any] = checked(parse_json(tables.rest, name), dict, name)
+    except FormatError:
+        return checked(parse_json(data, name), dict, name)
+    root["model"]["vocab"] = vocab
+    if tables.has_merges:
+        root["model"]["merges"] = tables
+    added = tables.added()
+    if added is not None:
+        root["added_tokens"] = added
+    return root
 
 
-def _read_root(root: Mapping[str, Any], name: str, spelt: Spelt) -> Tokenizer:
+def _read_root(root: Mapping[str, Any], name: str) -> Tokenizer:
     place = f"{name}: model"
     fields = checked(root.get("model"), dict, place)
     kind = model_kind(fields, place)
@@ -167,16 +164,15 @@ def _read_root(root: Mapping[str, Any], name: str, spelt: Spelt) -> Tokenizer:
     is_byte_level = cut.is_byte_level and kind == "BPE" and fits(fields, vocab)
     model: Model
     if is_byte_level:
-        model = read_byte_level(fields, vocab, special, spelt, place)
+        model = read_byte_level(fields, vocab, special, place)
     elif kind == "BPE":
         model = character_bpe(fields, vocab, place)
     else:
         model = read_other(kind, fields, place)
     if cut.is_byte_level and not is_byte_level:
         cut = Cut((), _printable_steps(cut), is_byte_level=False)
-    template = read_template(
-        root.get("post_processor"), {**vocab, **special}, f"{name}: post_processor"
-    )
+    known = ChainMap(special, cast(dict[str, TokenId], vocab))  # only read
+    template = read_template(root.get("post_processor"), known, f"{name}: post_processor")
     for token in _absent(template, special):
         special[token] = vocab[token]
         flags[token] = TokenFlags(special=False, control=True)

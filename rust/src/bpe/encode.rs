@@ -6,6 +6,7 @@ use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
 use crate::parallel::Control;
 use crate::unigram::Random;
+use std::sync::Arc;
 
 /// Bytes of pieces between two looks at the stop flag.
 const BYTES_A_CHECK: usize = 1 << 16;
@@ -16,7 +17,7 @@ pub(super) const SHORT: usize = 48;
 /// A byte-level BPE model.
 #[derive(Debug)]
 pub struct Bpe {
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     pairs: PairTable,
     byte_ids: [u32; 256],
     byte_pairs: BytePairs,
@@ -92,9 +93,12 @@ impl Bpe {
     /// # Errors
     ///
     /// `Vocabulary` for merges that name or make tokens the vocabulary lacks, or repeat a pair.
-    pub fn new(vocabulary: Vocabulary, merges: &[(u32, u32)], whole_first: bool) -> Result<Self> {
+    pub fn new(
+        vocabulary: Arc<Vocabulary>,
+        merges: &[(u32, u32)],
+        whole_first: bool,
+    ) -> Result<Self> {
         let mut bpe = Self::without_merges(vocabulary, merges.len())?;
-        bpe.whole_first = whole_first;
         let mut bytes = Vec::new();
         for (rank, &(left, right)) in merges.iter().enumerate() {
             bytes.clear();
@@ -112,8 +116,8 @@ impl Bpe {
             })?;
             bpe.add_merge(left, right, id)?;
         }
-        if whole_first && bpe.has_token_of_edges_never_made() {
-            bpe.edges.give_up();
+        if whole_first {
+            bpe.put_whole_first(!bpe.has_token_of_edges_never_made());
         }
         Ok(bpe)
     }
@@ -137,7 +141,7 @@ impl Bpe {
     /// # Errors
     ///
     /// `Memory`.
-    pub fn without_merges(vocabulary: Vocabulary, n_merges: usize) -> Result<Self> {
+    pub fn without_merges(vocabulary: Arc<Vocabulary>, n_merges: usize) -> Result<Self> {
         let byte_ids = std::array::from_fn(|byte| vocabulary.id_of(&[byte as u8]).unwrap_or(NO_ID));
         let pairs = PairTable::with_room(n_merges)?;
         let (byte_pairs, neighbours) = (BytePairs::none()?, Neighbours::none());
@@ -180,6 +184,27 @@ impl Bpe {
             (Some(&[.., last]), Some(&[first, ..])) => self.neighbours.add(last, first),
             _ => {}
         }
+    }
+
+    /// From now on, give a pre-token that is a token that token's id. `all_made` says that merges
+    /// make every token that `Edges::concern`.
+    pub fn put_whole_first(&mut self, all_made: bool) {
+        self.whole_first = true;
+        if !all_made {
+            self.edges.give_up();
+        }
+    }
+
+    /// Whether a pre-token that is a token gets that token's id.
+    #[must_use]
+    pub fn is_whole_first(&self) -> bool {
+        self.whole_first
+    }
+
+    /// The merges.
+    #[must_use]
+    pub fn pairs(&self) -> &PairTable {
+        &self.pairs
     }
 
     /// Whether every byte of `text` is a token.

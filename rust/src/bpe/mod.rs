@@ -8,6 +8,7 @@ mod long;
 mod pieces;
 pub mod queue;
 pub mod ranks;
+pub mod spelt;
 pub mod start;
 pub mod train;
 pub mod vocabulary;

@@ -6,37 +6,40 @@
 //! are merged by all tokens but itself. Those are shorter, and tokens are taken by length. A
 //! token of which more parts are left is never made, only looked up whole.
 
+use std::sync::Arc;
+
+use super::edges::Edges;
 use super::encode::{Bpe, Scratch};
 use super::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::{Control, for_each, n_threads};
 
-/// The merges of tokens in rank order, as pairs of ids; `ranked[i]` is an id of `vocabulary`.
+/// The model that tiktoken would run over ranked tokens; `ranked[i]` is an id of `vocabulary`.
 ///
 /// # Errors
 ///
 /// `Vocabulary` for an id without a token; `Memory`, `Interrupted`.
-pub fn merges_of_ranks(
-    vocabulary: Vocabulary,
-    ranked: &[u32],
-    control: &Control,
-) -> Result<Vec<(u32, u32)>> {
-    let mut by_length: Vec<(usize, u32, u32)> = Vec::new();
+pub fn bpe_of_ranks(vocabulary: Arc<Vocabulary>, ranked: &[u32], control: &Control) -> Result<Bpe> {
+    let mut by_length: Vec<(u32, u32, u32)> = Vec::new();
     by_length.try_reserve_exact(ranked.len())?;
     let mut bpe = Bpe::without_merges(vocabulary, ranked.len())?;
+    let mut n_of_edges = 0usize;
     for (rank, &id) in (0u32..).zip(ranked) {
         let token = token_of(&bpe, id)?;
-        if token.len() > 1 && bpe.has_bytes_of(token) {
-            by_length.push((token.len(), rank, id));
+        if token.len() < 2 {
+            continue;
+        }
+        n_of_edges += usize::from(Edges::concern(token));
+        if bpe.has_bytes_of(token) {
+            by_length.push((token.len() as u32, rank, id));
         }
     }
     by_length.sort_unstable();
     let mut workers: Vec<Worker> = Vec::new();
     workers.resize_with(n_threads(None)?, Worker::default);
-    let mut merges: Vec<(u32, u32, u32)> = Vec::new();
     // Tokens of one length are no parts of each other: threads take them side by side.
     for group in by_length.chunk_by(|a, b| a.0 == b.0) {
-        let chunks: Vec<&[(usize, u32, u32)]> = group.chunks(TOKENS_AT_ONCE).collect();
+        let chunks: Vec<&[(u32, u32, u32)]> = group.chunks(TOKENS_AT_ONCE).collect();
         let n_used = workers.len().min(chunks.len());
         for_each(workers.get_mut(..n_used).unwrap_or_default(), chunks.len(), |worker, at| {
             worker.split_tokens(&bpe, chunks.get(at).copied().unwrap_or_default(), control)
@@ -44,11 +47,11 @@ pub fn merges_of_ranks(
         for (rank, id, left, right) in workers.iter_mut().flat_map(|worker| worker.found.drain(..))
         {
             bpe.add_ranked_merge(left, right, id, rank)?;
-            merges.push((rank, left, right));
+            n_of_edges -= usize::from(Edges::concern(token_of(&bpe, id)?));
         }
     }
-    merges.sort_unstable();
-    Ok(merges.into_iter().map(|(_, left, right)| (left, right)).collect())
+    bpe.put_whole_first(n_of_edges == 0);
+    Ok(bpe)
 }
 
 /// Tokens that a thread takes at a time: enough to be worth one.
@@ -66,7 +69,7 @@ impl Worker {
     fn split_tokens(
         &mut self,
         bpe: &Bpe,
-        tokens: &[(usize, u32, u32)],
+        tokens: &[(u32, u32, u32)],
         control: &Control,
     ) -> Result<()> {
         control.check()?;

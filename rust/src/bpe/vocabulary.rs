@@ -3,8 +3,10 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::ask_for_huge_pages;
 
 /// Ids may have gaps, but not so many that a small file asks for gigabytes.
 const MOST_GAPS: usize = 1 << 24;
@@ -156,10 +158,6 @@ const EMPTY: u64 = u64::MAX;
 /// Bits of the sieve a slot; a power of two.
 const SIEVE_BITS: usize = 4;
 
-/// In `PairTable::made_at`: no merge has named the token yet; or one has used it.
-const NOT_USED: u32 = u32::MAX;
-const USED: u32 = u32::MAX - 1;
-
 /// Pairs of ids to what they join to: open addressing, at most half full.
 #[derive(Debug)]
 pub struct PairTable {
@@ -170,9 +168,7 @@ pub struct PairTable {
     sieve: Vec<u64>,
     n_merges: u32,
     n_ranks: u32,
-    is_in_order: bool,
-    /// By id: the rank that makes the token, `USED` or `NOT_USED`.
-    made_at: Vec<u32>,
+    is_in_order: OnceLock<bool>,
 }
 
 impl PairTable {
@@ -185,6 +181,7 @@ impl PairTable {
         let n_slots = n_merges.saturating_mul(2).saturating_add(2).next_power_of_two();
         let mut slots = Vec::new();
         slots.try_reserve_exact(n_slots)?;
+        ask_for_huge_pages(&mut slots);
         slots.resize(n_slots, Slot { pair: EMPTY, joined: Joined::NEVER });
         let mut sieve = Vec::new();
         let n_words = n_slots.div_ceil(64 / SIEVE_BITS);
@@ -196,8 +193,7 @@ impl PairTable {
             shift: 64 - n_slots.trailing_zeros(),
             n_merges: 0,
             n_ranks: 0,
-            is_in_order: true,
-            made_at: Vec::new(),
+            is_in_order: OnceLock::new(),
         })
     }
 
@@ -239,35 +235,56 @@ impl PairTable {
             *word |= 1 << (bit % 64);
         }
         self.n_merges += 1;
-        self.is_in_order &= rank >= self.n_ranks.saturating_sub(1);
         self.n_ranks = self.n_ranks.max(rank.saturating_add(1));
-        self.note_order(left, right, id, rank);
+        self.is_in_order = OnceLock::new();
         Ok(())
     }
 
-    /// Keep `is_in_order` true to its name: a token is made once, at a rank below
-    /// all that use it.
-    fn note_order(&mut self, left: u32, right: u32, id: u32, rank: u32) {
-        let n_ids = left.max(right).max(id) as usize + 1;
-        if self.made_at.len() < n_ids {
-            self.made_at.resize(n_ids, NOT_USED);
-        }
-        for part in [left, right] {
-            let made_at = &mut self.made_at[part as usize];
-            self.is_in_order &= *made_at != rank;
-            if *made_at == NOT_USED {
-                *made_at = USED;
-            }
-        }
-        let made_at = &mut self.made_at[id as usize];
-        self.is_in_order &= *made_at == NOT_USED;
-        *made_at = rank;
+    /// The merges in the order of their ranks: left and right id, and what they join to.
+    ///
+    /// # Errors
+    ///
+    /// `Memory`.
+    pub fn in_rank_order(&self) -> Result<Vec<(u32, u32, Joined)>> {
+        let mut merges = Vec::new();
+        merges.try_reserve_exact(self.len())?;
+        merges.extend(self.merges());
+        merges.sort_unstable_by_key(|&(left, right, joined)| (joined.rank, left, right));
+        Ok(merges)
+    }
+
+    fn merges(&self) -> impl Iterator<Item = (u32, u32, Joined)> {
+        let there = self.slots.iter().filter(|slot| slot.pair != EMPTY);
+        there.map(|slot| ((slot.pair >> 32) as u32, slot.pair as u32, slot.joined))
     }
 
     /// Whether each token is made by one merge, which comes before all merges that use it.
+    ///
+    /// Found out by the first that asks: what is short never does.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        self.is_in_order
+        *self.is_in_order.get_or_init(|| self.find_order().unwrap_or(false))
+    }
+
+    fn find_order(&self) -> Result<bool> {
+        const NOT_MADE: u32 = u32::MAX;
+        let n_ids = self.merges().map(|(left, right, joined)| left.max(right).max(joined.id)).max();
+        let mut made_at = Vec::new();
+        let n_ids = n_ids.map_or(0, |greatest| greatest as usize + 1);
+        made_at.try_reserve_exact(n_ids)?;
+        made_at.resize(n_ids, NOT_MADE);
+        for (_, _, joined) in self.merges() {
+            let made_at = &mut made_at[joined.id as usize];
+            if *made_at != NOT_MADE {
+                return Ok(false);
+            }
+            *made_at = joined.rank;
+        }
+        let is_before =
+            |part: u32, rank| matches!(made_at[part as usize], at if at == NOT_MADE || at < rank);
+        Ok(self.merges().all(|(left, right, joined)| {
+            is_before(left, joined.rank) && is_before(right, joined.rank)
+        }))
     }
 
     /// Number of merges.

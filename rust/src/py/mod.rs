@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::bpe::{PyBpe, continue_merges, learn_merges, merges_from_ranks};
+    use super::bpe::{PyBpe, continue_merges, learn_merges};
     #[pymodule_export]
     use super::characters::{CharacterBpe, Characters, Words};
     #[pymodule_export]
@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::counts::{PretokenCounter, PretokenTable};
     #[pymodule_export]
-    use super::json_tables::{json_tables, rank_lines};
+    use super::json_tables::JsonTables;
     #[pymodule_export]
     use super::normalize::{Normalizer, Steps, script_ranges};
     #[pymodule_export]
