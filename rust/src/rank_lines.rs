@@ -48,37 +48,44 @@ pub fn rank_lines(data: &[u8]) -> Option<RankLines> {
 
 /// Decode base64 (RFC 4648, section 4) of at least one byte.
 fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    if text.is_empty() || !text.len().is_multiple_of(4) {
+    let (groups, rest) = text.as_chunks::<4>();
+    let (&last, groups) = groups.split_last()?;
+    if !rest.is_empty() {
         return None;
     }
-    let n_padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
-    if n_padding > 2 {
-        return None;
+    for group in groups {
+        out.extend_from_slice(&bytes_of(*group)?);
     }
-    let digits = text.get(..text.len() - n_padding)?;
-    for group in digits.chunks(4) {
-        let mut bits = 0u32;
-        for &byte in group {
-            bits = bits << 6 | digit(byte)?;
-        }
-        let n_bytes = group.len() * 6 / 8;
-        bits <<= 32 - 6 * group.len();
-        out.extend_from_slice(bits.to_be_bytes().get(..n_bytes)?);
-    }
+    // What stands in for the padding are digits of no bits.
+    let (whole, n_bytes) = match last {
+        [_, _, b'=', b'='] => ([last[0], last[1], b'A', b'A'], 1),
+        [_, _, _, b'='] => ([last[0], last[1], last[2], b'A'], 2),
+        _ => (last, 3),
+    };
+    out.extend_from_slice(bytes_of(whole)?.get(..n_bytes)?);
     Some(())
 }
 
-fn digit(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
+fn bytes_of(group: [u8; 4]) -> Option<[u8; 3]> {
+    let digits = group.map(|byte| DIGITS[usize::from(byte)]);
+    let [a, b, c, d] = digits.map(u32::from);
+    let [_, bytes @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
+    digits.iter().all(|&digit| digit < NO_DIGIT).then_some(bytes)
 }
+
+const NO_DIGIT: u8 = 64;
+
+/// The six bits of each digit.
+const DIGITS: [u8; 256] = {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut digits = [NO_DIGIT; 256];
+    let mut at = 0;
+    while at < alphabet.len() {
+        digits[alphabet[at] as usize] = at as u8;
+        at += 1;
+    }
+    digits
+};
 
 #[cfg(test)]
 mod tests {

@@ -5,8 +5,8 @@
 //! the unknown token, or is refused.
 
 use super::cuts::Segments;
-use super::encode::{SHORT, merge_short};
 use super::long::{Long, check_dropout, merge_long, merge_with_dropout};
+use super::short::{SHORT, merge_short};
 use super::vocabulary::{NO_ID, PairTable, Vocabulary};
 use crate::code_points::{CodePointTable, INVALID, code_point_at, last_code_point, shown};
 use crate::error::{Error, Kind, Result};

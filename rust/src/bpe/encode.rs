@@ -2,6 +2,7 @@
 
 use super::edges::Edges;
 use super::long::{Long, check_dropout, merge_long, merge_with_dropout};
+use super::short::{SHORT, Short};
 use super::vocabulary::{Joined, NO_ID, PairTable, Vocabulary};
 use crate::error::{Error, Kind, Result};
 use crate::parallel::Control;
@@ -10,9 +11,6 @@ use std::sync::Arc;
 
 /// Bytes of pieces between two looks at the stop flag.
 const BYTES_A_CHECK: usize = 1 << 16;
-
-/// Pre-tokens up to this many symbols are merged by scanning for the lowest rank.
-pub(super) const SHORT: usize = 48;
 
 /// A byte-level BPE model.
 #[derive(Debug)]
@@ -78,9 +76,10 @@ impl Neighbours {
     }
 }
 
-/// Buffers of the long paths, kept between calls.
+/// Buffers, kept between calls.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    short: Short,
     long: Long,
 }
 
@@ -308,7 +307,7 @@ impl Bpe {
     ) -> Result<()> {
         match piece {
             [byte] => ids.push(self.byte_id(*byte, start)?),
-            _ if piece.len() <= SHORT => self.merge_short(piece, start, ids)?,
+            _ if piece.len() <= SHORT => self.merge_short(piece, start, &mut scratch.short, ids)?,
             _ => {
                 let long = &mut scratch.long;
                 let bytes = piece.iter().enumerate();
@@ -333,114 +332,29 @@ impl Bpe {
         Ok(id)
     }
 
-    fn merge_short(&self, piece: &[u8], start: usize, out: &mut Vec<u32>) -> Result<()> {
-        let mut short = Short::default();
-        for (at, &byte) in piece.iter().enumerate().take(SHORT) {
-            short.ids[at] = self.byte_id(byte, start + at)?;
+    fn merge_short(
+        &self,
+        piece: &[u8],
+        start: usize,
+        short: &mut Short,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        if let Some(at) = piece.iter().position(|&byte| self.byte_ids[byte as usize] == NO_ID) {
+            self.byte_id(piece[at], start + at)?;
         }
-        for (at, pair) in piece.windows(2).enumerate().take(SHORT - 1) {
-            short.set(at, self.byte_pairs.get(pair[0], pair[1]));
-        }
-        short.merge(piece.len(), &self.pairs);
-        short.for_each(piece.len(), |id| out.push(id));
+        self.begin_short(piece, short);
+        short.merge(&self.pairs);
+        out.extend(short.ids());
         Ok(())
     }
-}
 
-/// Up to `SHORT` symbols as a linked list of parts.
-///
-/// In `order` are the ranks of the parts with what follows them, above their places, so that the
-/// least is the leftmost pair of the lowest rank; parts that are gone have the greatest.
-#[derive(Debug)]
-struct Short {
-    ids: [u32; SHORT],
-    joined: [u32; SHORT],
-    order: [u64; SHORT],
-    next: [u8; SHORT + 1],
-    previous: [u8; SHORT + 1],
-}
-
-impl Default for Short {
+    /// Begin with the bytes of a piece, all of which are tokens.
     #[inline(always)]
-    fn default() -> Self {
-        let [ids, joined] = [[NO_ID; SHORT]; 2];
-        let (next, previous) = LINKS;
-        Self { ids, joined, order: [u64::MAX; SHORT], next, previous }
+    pub(super) fn begin_short(&self, piece: &[u8], short: &mut Short) {
+        let ids = piece.iter().map(|&byte| self.byte_ids[byte as usize]);
+        short.begin(ids, |at| match piece.get(at..at + 2) {
+            Some(&[left, right]) => self.byte_pairs.get(left, right),
+            _ => Joined::NEVER,
+        });
     }
-}
-
-/// Neighbours of each place before anything is merged; the first has none before it.
-const LINKS: ([u8; SHORT + 1], [u8; SHORT + 1]) = {
-    let mut links = ([0; SHORT + 1], [u8::MAX; SHORT + 1]);
-    let mut at = 0;
-    while at < SHORT {
-        links.0[at] = at as u8 + 1;
-        links.1[at + 1] = at as u8;
-        at += 1;
-    }
-    links
-};
-
-impl Short {
-    #[inline(always)]
-    fn set(&mut self, at: usize, joined: Joined) {
-        self.joined[at] = joined.id;
-        self.order[at] = u64::from(joined.rank) << 32 | at as u64;
-    }
-
-    /// Merge the first `n` symbols, whose pairs are set.
-    #[inline(always)]
-    fn merge(&mut self, n: usize, pairs: &PairTable) {
-        let n = n.min(SHORT);
-        loop {
-            let least = self.order[..n].iter().fold(u64::MAX, |least, &one| least.min(one));
-            if least >> 32 == u64::from(u32::MAX) {
-                return;
-            }
-            let at = least as u32 as usize % SHORT;
-            let right = usize::from(self.next[at]) % SHORT;
-            let after = usize::from(self.next[right]);
-            self.ids[at] = self.joined[at];
-            self.ids[right] = NO_ID;
-            self.order[right] = u64::MAX;
-            self.next[at] = after as u8;
-            if after < n {
-                self.previous[after] = at as u8;
-                self.set(at, pairs.get(self.ids[at], self.ids[after]));
-            } else {
-                self.order[at] = u64::MAX;
-            }
-            let before = usize::from(self.previous[at]);
-            if before < at {
-                self.set(before, pairs.get(self.ids[before], self.ids[at]));
-            }
-        }
-    }
-
-    /// The ids that are left of the first `n`.
-    #[inline(always)]
-    fn for_each(&self, n: usize, mut id: impl FnMut(u32)) {
-        let mut at = 0;
-        while at < n.min(SHORT) {
-            id(self.ids[at]);
-            at = usize::from(self.next[at]);
-        }
-    }
-}
-
-/// Merge the first `n` ids in place, at most `SHORT`; give how many are left.
-#[inline(always)]
-pub(super) fn merge_short(ids: &mut [u32; SHORT], n: usize, pairs: &PairTable) -> usize {
-    let n = n.min(SHORT);
-    let mut short = Short { ids: *ids, ..Short::default() };
-    for at in 1..n {
-        short.set(at - 1, pairs.get(ids[at - 1], ids[at]));
-    }
-    short.merge(n, pairs);
-    let mut n_left = 0;
-    short.for_each(n, |id| {
-        ids[n_left] = id;
-        n_left += 1;
-    });
-    n_left
 }

@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
 use crate::error::{Error, Kind, Result};
+use crate::key::prefetch;
 use crate::memory::ask_for_huge_pages;
 
 /// Ids may have gaps, but not so many that a small file asks for gigabytes.
@@ -316,20 +317,27 @@ impl PairTable {
         (pair.wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32) as usize & (n_bits - 1)
     }
 
-    /// What `left` and `right` join to.
+    /// Where to look for a pair, fetched ahead; None for one that never merges.
     #[inline(always)]
     #[must_use]
-    pub fn get(&self, left: u32, right: u32) -> Joined {
+    pub fn fetch(&self, left: u32, right: u32) -> Option<Fetched> {
         let pair = key(left, right);
-        let bit = self.sieve_bit(pair);
-        if self.sieve.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 0) {
-            return Joined::NEVER;
-        }
+        self.may_have(pair).then(|| {
+            let home = self.home(pair);
+            prefetch(&self.slots, home);
+            Fetched { pair, home }
+        })
+    }
+
+    /// What a pair joins to.
+    #[inline(always)]
+    #[must_use]
+    pub fn find(&self, fetched: &Fetched) -> Joined {
         let mask = self.slots.len() - 1;
-        let mut at = self.home(pair);
+        let mut at = fetched.home;
         loop {
             let slot = &self.slots[at & mask];
-            if slot.pair == pair {
+            if slot.pair == fetched.pair {
                 return slot.joined;
             }
             if slot.pair == EMPTY {
@@ -338,6 +346,31 @@ impl PairTable {
             at += 1;
         }
     }
+
+    #[inline(always)]
+    fn may_have(&self, pair: u64) -> bool {
+        let bit = self.sieve_bit(pair);
+        self.sieve.get(bit / 64).is_none_or(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    /// What `left` and `right` join to.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, left: u32, right: u32) -> Joined {
+        let pair = key(left, right);
+        if self.may_have(pair) {
+            self.find(&Fetched { pair, home: self.home(pair) })
+        } else {
+            Joined::NEVER
+        }
+    }
+}
+
+/// A pair that may be in a table, and the first slot where it can lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Fetched {
+    pair: u64,
+    home: usize,
 }
 
 #[inline(always)]
