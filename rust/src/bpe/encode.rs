@@ -99,6 +99,7 @@ impl Bpe {
     ) -> Result<Self> {
         let mut bpe = Self::without_merges(vocabulary, merges.len())?;
         let mut bytes = Vec::new();
+        let mut next = 0;
         for (rank, &(left, right)) in merges.iter().enumerate() {
             bytes.clear();
             for id in [left, right] {
@@ -107,13 +108,17 @@ impl Bpe {
                     Error::new(Kind::Vocabulary, message)
                 })?);
             }
-            let id = bpe.vocabulary.id_of(&bytes).ok_or_else(|| {
+            // Merges in a row mostly make ids in a row, and to look there is cheaper.
+            let follows = bpe.vocabulary.token(next) == Some(&bytes);
+            let id = if follows { Some(next) } else { bpe.vocabulary.id_of(&bytes) };
+            let id = id.ok_or_else(|| {
                 let shown = String::from_utf8_lossy(bytes.get(..40).unwrap_or(&bytes));
                 let message =
                     format!("merge {rank} makes {shown:?}, which is not in the vocabulary");
                 Error::new(Kind::Vocabulary, message)
             })?;
             bpe.add_merge(left, right, id)?;
+            next = id.wrapping_add(1);
         }
         if whole_first {
             bpe.put_whole_first(!bpe.has_token_of_edges_never_made());
