@@ -29,41 +29,42 @@ impl RankLines {
 #[must_use]
 pub fn rank_lines(data: &[u8]) -> Option<RankLines> {
     let mut found = RankLines::default();
-    for line in data.strip_suffix(b"\n").unwrap_or(data).split(|&byte| byte == b'\n') {
-        let space = memchr::memchr(b' ', line)?;
-        let (token, rank) = (line.get(..space)?, line.get(space + 1..)?);
-        decode(token, &mut found.bytes)?;
+    let mut rest = data.strip_suffix(b"\n").unwrap_or(data);
+    loop {
+        rest = decode(rest, &mut found.bytes)?.strip_prefix(b" ")?;
         found.ends.push(found.bytes.len());
-        if rank.is_empty() || rank.len() > 10 || !rank.iter().all(u8::is_ascii_digit) {
+        let n_digits = rest.iter().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, behind) = rest.split_at_checked(n_digits)?;
+        let rank = digits.iter().fold(0u64, |rank, &digit| rank * 10 + u64::from(digit - b'0'));
+        found.ranks.push(u32::try_from(rank).ok().filter(|&rank| rank != u32::MAX)?);
+        if n_digits == 0 || n_digits > 10 {
             return None;
         }
-        let rank = std::str::from_utf8(rank).ok()?.parse().ok()?;
-        if rank == u32::MAX {
-            return None;
+        if behind.is_empty() {
+            return Some(found);
         }
-        found.ranks.push(rank);
+        rest = behind.strip_prefix(b"\n")?;
     }
-    Some(found)
 }
 
-/// Decode base64 (RFC 4648, section 4) of at least one byte.
-fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let (groups, rest) = text.as_chunks::<4>();
-    let (&last, groups) = groups.split_last()?;
-    if !rest.is_empty() {
-        return None;
+/// Decode base64 (RFC 4648, section 4) of at least one byte up to a space, and give what follows.
+fn decode<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let mut rest = text;
+    loop {
+        let (&group, behind) = rest.split_first_chunk::<4>()?;
+        rest = behind;
+        if behind.first() == Some(&b' ') {
+            // What stands in for the padding are digits of no bits.
+            let (whole, n_bytes) = match group {
+                [a, b, b'=', b'='] => ([a, b, b'A', b'A'], 1),
+                [a, b, c, b'='] => ([a, b, c, b'A'], 2),
+                whole => (whole, 3),
+            };
+            out.extend_from_slice(bytes_of(whole)?.get(..n_bytes)?);
+            return Some(behind);
+        }
+        out.extend_from_slice(&bytes_of(group)?);
     }
-    for group in groups {
-        out.extend_from_slice(&bytes_of(*group)?);
-    }
-    // What stands in for the padding are digits of no bits.
-    let (whole, n_bytes) = match last {
-        [_, _, b'=', b'='] => ([last[0], last[1], b'A', b'A'], 1),
-        [_, _, _, b'='] => ([last[0], last[1], last[2], b'A'], 2),
-        _ => (last, 3),
-    };
-    out.extend_from_slice(bytes_of(whole)?.get(..n_bytes)?);
-    Some(())
 }
 
 fn bytes_of(group: [u8; 4]) -> Option<[u8; 3]> {

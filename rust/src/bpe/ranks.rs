@@ -21,7 +21,7 @@ use crate::parallel::{Control, for_each, n_threads};
 ///
 /// `Vocabulary` for an id without a token; `Memory`, `Interrupted`.
 pub fn bpe_of_ranks(vocabulary: Arc<Vocabulary>, ranked: &[u32], control: &Control) -> Result<Bpe> {
-    let mut by_length: Vec<(u32, u32, u32)> = Vec::new();
+    let mut by_length: Vec<Ranked> = Vec::new();
     by_length.try_reserve_exact(ranked.len())?;
     let mut bpe = Bpe::without_merges(vocabulary, ranked.len())?;
     let mut n_of_edges = 0usize;
@@ -35,25 +35,36 @@ pub fn bpe_of_ranks(vocabulary: Arc<Vocabulary>, ranked: &[u32], control: &Contr
             by_length.push((token.len() as u32, rank, id));
         }
     }
-    by_length.sort_unstable();
+    by_length.sort_by_key(|&(n_bytes, ..)| n_bytes);
     let mut workers: Vec<Worker> = Vec::new();
     workers.resize_with(n_threads(None)?, Worker::default);
     // Tokens of one length are no parts of each other: threads take them side by side.
     for group in by_length.chunk_by(|a, b| a.0 == b.0) {
-        let chunks: Vec<&[(u32, u32, u32)]> = group.chunks(TOKENS_AT_ONCE).collect();
+        let chunks: Vec<&[Ranked]> = group.chunks(TOKENS_AT_ONCE).collect();
         let n_used = workers.len().min(chunks.len());
         for_each(workers.get_mut(..n_used).unwrap_or_default(), chunks.len(), |worker, at| {
             worker.split_tokens(&bpe, chunks.get(at).copied().unwrap_or_default(), control)
         })?;
-        for (rank, id, left, right) in workers.iter_mut().flat_map(|worker| worker.found.drain(..))
-        {
-            bpe.add_ranked_merge(left, right, id, rank)?;
-            n_of_edges -= usize::from(Edges::concern(token_of(&bpe, id)?));
+        for worker in &mut workers {
+            for (at, &(rank, id, left, right)) in worker.found.iter().enumerate() {
+                if let Some(&(.., left, right)) = worker.found.get(at + AHEAD) {
+                    bpe.pairs().prefetch(left, right);
+                }
+                bpe.add_ranked_merge(left, right, id, rank)?;
+                n_of_edges -= usize::from(Edges::concern(token_of(&bpe, id)?));
+            }
+            worker.found.clear();
         }
     }
     bpe.put_whole_first(n_of_edges == 0);
     Ok(bpe)
 }
+
+/// Bytes, rank and id of a token.
+type Ranked = (u32, u32, u32);
+
+/// How many merges ahead of its own a slot is fetched.
+const AHEAD: usize = 8;
 
 /// Tokens that a thread takes at a time: enough to be worth one.
 const TOKENS_AT_ONCE: usize = 1024;
@@ -69,12 +80,7 @@ struct Worker {
 
 impl Worker {
     /// Split tokens of one length.
-    fn split_tokens(
-        &mut self,
-        bpe: &Bpe,
-        tokens: &[(u32, u32, u32)],
-        control: &Control,
-    ) -> Result<()> {
+    fn split_tokens(&mut self, bpe: &Bpe, tokens: &[Ranked], control: &Control) -> Result<()> {
         control.check()?;
         let bytes = tokens.iter().map(|&(_, _, id)| token_of(bpe, id).unwrap_or_default());
         if bytes.clone().all(|token| fits_lane(bpe, token)) {

@@ -2,6 +2,7 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
@@ -73,23 +74,28 @@ impl Vocabulary {
         if token.is_empty() {
             return Err(Error::new(Kind::Vocabulary, format!("the token of id {id} is empty")));
         }
-        if let Some(other) = self.id_of(token) {
-            let message = format!("token {:?} has two ids, {other} and {id}", shown());
-            return Err(Error::new(Kind::Vocabulary, message));
-        }
-        let start = self.bytes.len() as u32;
-        let span = &mut self.spans[id as usize];
-        if span.1 != NO_ID {
+        let (bytes, spans) = (&self.bytes, &self.spans);
+        let of = |id: u32| {
+            let (start, n) = spans.get(id as usize).copied().unwrap_or_default();
+            bytes.get(start as usize..(start + n) as usize).unwrap_or_default()
+        };
+        let hash = hasher.hash_one(token);
+        let place =
+            match self.by_bytes.entry(hash, |&id| of(id) == token, |&id| hasher.hash_one(of(id))) {
+                Entry::Vacant(place) => place,
+                Entry::Occupied(other) => {
+                    let other = other.get();
+                    let message = format!("token {:?} has two ids, {other} and {id}", shown());
+                    return Err(Error::new(Kind::Vocabulary, message));
+                }
+            };
+        if self.spans[id as usize].1 != NO_ID {
             let message = format!("id {id} is given twice, the second time to {:?}", shown());
             return Err(Error::new(Kind::Vocabulary, message));
         }
-        *span = (start, token.len() as u32);
+        place.insert(id);
+        self.spans[id as usize] = (self.bytes.len() as u32, token.len() as u32);
         self.bytes.extend_from_slice(token);
-        let (bytes, spans) = (&self.bytes, &self.spans);
-        self.by_bytes.insert_unique(hasher.hash_one(token), id, |&id| {
-            let (start, n) = spans[id as usize];
-            hasher.hash_one(&bytes[start as usize..(start + n) as usize])
-        });
         Ok(())
     }
 
@@ -315,6 +321,12 @@ impl PairTable {
     fn sieve_bit(&self, pair: u64) -> usize {
         let n_bits = self.slots.len() * SIEVE_BITS;
         (pair.wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32) as usize & (n_bits - 1)
+    }
+
+    /// Fetch the slot of a pair ahead of its `push`.
+    #[inline(always)]
+    pub fn prefetch(&self, left: u32, right: u32) {
+        prefetch(&self.slots, self.home(key(left, right)));
     }
 
     /// Where to look for a pair, fetched ahead; None for one that never merges.
