@@ -98,7 +98,8 @@ def init_embeddings(
             the pieces; ``"first_last"``, the last piece's row for input and the first one's for
             output; ``"normal"``, drawn with the mean and covariance of the old rows; ``"omp"``,
             by orthogonal matching pursuit: as the donor's row is made of its rows of old tokens,
-            the new row is made of the old ones.
+            the new row is made of the old ones. About a minute for a thousand new tokens at
+            128,000 × 4,096; the others take seconds.
         donor: The other model, for ``"omp"`` alone.
         tokenizer: The changed tokenizer, to be written into the output as ``tokenizer.json``,
             and as ``tokenizer.model`` where the checkpoint has one; by default the output has no
