@@ -9,7 +9,7 @@ pub struct RankLines {
     /// The bytes of all tokens.
     pub bytes: Vec<u8>,
     /// Where each token ends in `bytes`.
-    pub ends: Vec<usize>,
+    pub ends: Vec<u32>,
     /// The rank of each.
     pub ranks: Vec<u32>,
 }
@@ -18,8 +18,9 @@ impl RankLines {
     /// The rank and the bytes of each token, in the order of the lines.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> + Clone {
         (0..self.ranks.len()).map(|at| {
-            let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).unwrap_or(&0);
-            let bytes = self.ends.get(at).and_then(|end| self.bytes.get(*start..*end));
+            let end = |at: usize| self.ends.get(at).map(|&end| end as usize);
+            let start = at.checked_sub(1).and_then(end).unwrap_or(0);
+            let bytes = end(at).and_then(|end| self.bytes.get(start..end));
             (self.ranks.get(at).copied().unwrap_or(u32::MAX), bytes.unwrap_or_default())
         })
     }
@@ -29,10 +30,14 @@ impl RankLines {
 #[must_use]
 pub fn rank_lines(data: &[u8]) -> Option<RankLines> {
     let mut found = RankLines::default();
+    let n_lines = memchr::memchr_iter(b'\n', data).count() + 1;
+    found.bytes.try_reserve_exact(data.len() / 4 * 3).ok()?;
+    found.ends.try_reserve_exact(n_lines).ok()?;
+    found.ranks.try_reserve_exact(n_lines).ok()?;
     let mut rest = data.strip_suffix(b"\n").unwrap_or(data);
     loop {
         rest = decode(rest, &mut found.bytes)?.strip_prefix(b" ")?;
-        found.ends.push(found.bytes.len());
+        found.ends.push(u32::try_from(found.bytes.len()).ok()?);
         let n_digits = rest.iter().take(11).take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, behind) = rest.split_at_checked(n_digits)?;
         let rank = digits.iter().fold(0u64, |rank, &digit| rank * 10 + u64::from(digit - b'0'));

@@ -4,7 +4,6 @@ pub mod characters;
 pub mod cuts;
 pub mod edges;
 pub mod encode;
-pub mod lanes;
 mod long;
 mod pieces;
 pub mod queue;

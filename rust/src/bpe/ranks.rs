@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use super::edges::Edges;
 use super::encode::{Bpe, Scratch};
-use super::lanes::{Lanes, fits_lane, merge_side_by_side};
 use super::vocabulary::Vocabulary;
 use crate::error::{Error, Kind, Result};
 use crate::parallel::{Control, for_each, n_threads};
@@ -71,7 +70,6 @@ const TOKENS_AT_ONCE: usize = 1024;
 
 #[derive(Default)]
 struct Worker {
-    lanes: Lanes,
     scratch: Scratch,
     parts: Vec<u32>,
     /// Rank, id and the two parts of each token that is made.
@@ -82,19 +80,6 @@ impl Worker {
     /// Split tokens of one length.
     fn split_tokens(&mut self, bpe: &Bpe, tokens: &[Ranked], control: &Control) -> Result<()> {
         control.check()?;
-        let bytes = tokens.iter().map(|&(_, _, id)| token_of(bpe, id).unwrap_or_default());
-        if bytes.clone().all(|token| fits_lane(bpe, token)) {
-            merge_side_by_side(bpe, &mut self.lanes, bytes, |lane| {
-                let mut parts = lane.ids();
-                let token = tokens.get(lane.number);
-                if let (Some(left), Some(right), None, Some(&(_, rank, id))) =
-                    (parts.next(), parts.next(), parts.next(), token)
-                {
-                    self.found.push((rank, id, left, right));
-                }
-            });
-            return Ok(());
-        }
         for &(_, rank, id) in tokens {
             self.parts.clear();
             bpe.encode(token_of(bpe, id)?, &mut self.scratch, &mut self.parts, control)?;

@@ -329,27 +329,20 @@ impl PairTable {
         prefetch(&self.slots, self.home(key(left, right)));
     }
 
-    /// Where to look for a pair, fetched ahead; None for one that never merges.
+    /// What `left` and `right` join to.
     #[inline(always)]
     #[must_use]
-    pub fn fetch(&self, left: u32, right: u32) -> Option<Fetched> {
+    pub fn get(&self, left: u32, right: u32) -> Joined {
         let pair = key(left, right);
-        self.may_have(pair).then(|| {
-            let home = self.home(pair);
-            prefetch(&self.slots, home);
-            Fetched { pair, home }
-        })
-    }
-
-    /// What a pair joins to.
-    #[inline(always)]
-    #[must_use]
-    pub fn find(&self, fetched: &Fetched) -> Joined {
+        let bit = self.sieve_bit(pair);
+        if self.sieve.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 0) {
+            return Joined::NEVER;
+        }
         let mask = self.slots.len() - 1;
-        let mut at = fetched.home;
+        let mut at = self.home(pair);
         loop {
             let slot = &self.slots[at & mask];
-            if slot.pair == fetched.pair {
+            if slot.pair == pair {
                 return slot.joined;
             }
             if slot.pair == EMPTY {
@@ -358,31 +351,6 @@ impl PairTable {
             at += 1;
         }
     }
-
-    #[inline(always)]
-    fn may_have(&self, pair: u64) -> bool {
-        let bit = self.sieve_bit(pair);
-        self.sieve.get(bit / 64).is_none_or(|word| word >> (bit % 64) & 1 == 1)
-    }
-
-    /// What `left` and `right` join to.
-    #[inline(always)]
-    #[must_use]
-    pub fn get(&self, left: u32, right: u32) -> Joined {
-        let pair = key(left, right);
-        if self.may_have(pair) {
-            self.find(&Fetched { pair, home: self.home(pair) })
-        } else {
-            Joined::NEVER
-        }
-    }
-}
-
-/// A pair that may be in a table, and the first slot where it can lie.
-#[derive(Debug, Clone, Copy)]
-pub struct Fetched {
-    pair: u64,
-    home: usize,
 }
 
 #[inline(always)]
