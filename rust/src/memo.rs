@@ -35,7 +35,10 @@ impl Slot {
         let mut bytes = [tag; 16];
         bytes[..PAYLOAD].copy_from_slice(&payload);
         let all = u128::from_le_bytes(bytes);
-        Self { key, words: [all as u32, (all >> 32) as u32, (all >> 64) as u32, (all >> 96) as u32] }
+        Self {
+            key,
+            words: [all as u32, (all >> 32) as u32, (all >> 64) as u32, (all >> 96) as u32],
+        }
     }
 
     /// A slot with the ids of a key that is the whole pre-token; `None` where they do not fit.
@@ -101,7 +104,8 @@ fn pack(ids: &[u32], width: usize, bytes: &mut [u8]) {
 fn unpack(bytes: &[u8], width: u8, ids: &mut Vec<u32>) {
     match width {
         2 => ids.extend(bytes.as_chunks().0.iter().map(|&two| u32::from(u16::from_le_bytes(two)))),
-        3 => ids.extend(bytes.as_chunks().0.iter().map(|&[a, b, c]| u32::from_le_bytes([a, b, c, 0]))),
+        3 => ids
+            .extend(bytes.as_chunks().0.iter().map(|&[a, b, c]| u32::from_le_bytes([a, b, c, 0]))),
         _ => ids.extend(bytes.as_chunks().0.iter().map(|&four| u32::from_le_bytes(four))),
     }
 }
