@@ -1,6 +1,7 @@
 """A long ``str`` is encoded part by part: the ids, and the refusals, are those of the whole."""
 
 import random
+import unicodedata
 
 import pytest
 
@@ -66,8 +67,10 @@ def test_words_of_any_script_are_cut_at_their_spaces(pattern: str, steps: Normal
     draw = random.Random(5)
     ends = ["", " ", " ", "\n", "\r\n", "\t", "\u00a0", " \n ", "!\n"]
     text = "".join(draw.choice(LETTERS) + draw.choice(ends) for _ in range(400_000))
-    trained = subword.train_bpe([text[:20_000]], 400, pattern="gpt2")
-    tok: Tokenizer = trained.replace(pattern=pattern, normalizer=steps)
+    # Merges that reach from marks into newlines tell where a cut parts them.
+    sample = unicodedata.normalize("NFD", text[:50_000])
+    trained = subword.train_bpe([sample], 400, pattern=pattern)
+    tok: Tokenizer = trained.replace(normalizer=steps)
     expected = tok.encode_array(text.encode())
     assert (tok.encode_array(text) == expected).all()
     assert (tok.encode_batch([text], n_threads=2)[0] == expected).all()
