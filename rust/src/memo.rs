@@ -1,20 +1,22 @@
 //! Remember the ids of pre-tokens: natural text repeats itself.
 //!
-//! A slot of 32 bytes holds a key, which is the pre-token itself up to 15 bytes, and up to three
-//! ids. Longer pre-tokens, of which the key is a hash, and longer encodings lie in a ring of
-//! bytes, where the newest take the place of the oldest. A table that may not grow replaces slots
-//! one by one. So a memo is bounded in bytes and never forgets everything at once. Each belongs to
-//! one call at a time.
+//! A slot of 32 bytes holds a key, which is the pre-token itself up to 15 bytes, and its ids, where
+//! they fit: three, or more of them in fewer bytes. Longer pre-tokens, of which the key is a hash,
+//! and longer encodings lie in a ring of bytes, where the newest take the place of the oldest. A
+//! table that may not grow replaces slots one by one. So a memo is bounded in bytes and never
+//! forgets everything at once. Each belongs to one call at a time.
 
 use std::sync::Mutex;
 
 use crate::key::{Key, KeyHash, prefetch};
-use crate::memory::ask_for_huge_pages;
+use crate::memory::{WORTH_IT, ask_for_huge_pages};
 
-/// Ids that a slot holds.
+/// Ids of four bytes that a slot holds.
 pub const INLINE_IDS: usize = 3;
-/// In `Slot::n_ids`: `ids` are the place in the ring, in two halves, and the number of ids.
-const ELSEWHERE: u32 = u32::MAX;
+/// Bytes of a slot beside its key and its tag.
+const PAYLOAD: usize = 15;
+/// The tag of a slot whose entry is in the ring.
+const ELSEWHERE: u8 = u8::MAX;
 
 /// A key lies in one of so many slots from its home on.
 const WINDOW: usize = 8;
@@ -23,8 +25,89 @@ const WINDOW: usize = 8;
 #[repr(C, align(32))]
 struct Slot {
     key: Key,
-    ids: [u32; INLINE_IDS],
-    n_ids: u32,
+    /// Fifteen bytes, little-endian: ids, or where they are. Then the tag: up to `INLINE_IDS`, so
+    /// many ids of four bytes; else their width in bytes times 16 plus their number, or `ELSEWHERE`.
+    words: [u32; 4],
+}
+
+impl Slot {
+    fn new(key: Key, payload: [u8; PAYLOAD], tag: u8) -> Self {
+        let mut bytes = [tag; 16];
+        bytes[..PAYLOAD].copy_from_slice(&payload);
+        let all = u128::from_le_bytes(bytes);
+        Self {
+            key,
+            words: [all as u32, (all >> 32) as u32, (all >> 64) as u32, (all >> 96) as u32],
+        }
+    }
+
+    /// A slot with the ids of a key that is the whole pre-token; `None` where they do not fit.
+    fn inline(key: Key, ids: &[u32]) -> Option<Self> {
+        let n_ids = ids.len();
+        let width = if n_ids <= INLINE_IDS { size_of::<u32>() } else { narrowest(ids) };
+        if key.is_hash() || n_ids * width > PAYLOAD {
+            return None;
+        }
+        let mut payload = [0; PAYLOAD];
+        pack(ids, width, &mut payload);
+        let tag = if n_ids <= INLINE_IDS { n_ids } else { width << 4 | n_ids };
+        Some(Self::new(key, payload, tag as u8))
+    }
+
+    /// A slot whose entry is in the ring.
+    fn elsewhere(key: Key, entry: Entry) -> Self {
+        let mut payload = [0; PAYLOAD];
+        payload[..8].copy_from_slice(&entry.place.to_le_bytes());
+        payload[8..12].copy_from_slice(&entry.n_ids.to_le_bytes());
+        payload[12] = entry.width;
+        Self::new(key, payload, ELSEWHERE)
+    }
+
+    #[inline(always)]
+    fn tag(&self) -> u8 {
+        (self.words[3] >> 24) as u8
+    }
+
+    #[inline(always)]
+    fn payload(&self) -> [u8; 16] {
+        let [a, b, c, d] = self.words;
+        let (low, high) = (u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32);
+        (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+    }
+
+    /// Where the ring has the entry of this slot.
+    #[inline(always)]
+    fn entry(&self) -> Entry {
+        let [low, high, n_ids, rest] = self.words;
+        Entry { place: u64::from(low) | u64::from(high) << 32, n_ids, width: rest as u8 }
+    }
+}
+
+/// Bytes that each of some ids fits in: many vocabularies have less than 65,536, and few 2²⁴.
+fn narrowest(ids: &[u32]) -> usize {
+    match ids.iter().fold(0, |all, id| all | id) {
+        0..=0xFFFF => 2,
+        0x1_0000..=0xFF_FFFF => 3,
+        _ => 4,
+    }
+}
+
+/// Write ids of `width` bytes each to the front of `bytes`.
+fn pack(ids: &[u32], width: usize, bytes: &mut [u8]) {
+    for (place, id) in bytes.chunks_exact_mut(width).zip(ids) {
+        place.copy_from_slice(id.to_le_bytes().get(..width).unwrap_or_default());
+    }
+}
+
+/// Append ids of `width` bytes each.
+#[inline]
+fn unpack(bytes: &[u8], width: u8, ids: &mut Vec<u32>) {
+    match width {
+        2 => ids.extend(bytes.as_chunks().0.iter().map(|&two| u32::from(u16::from_le_bytes(two)))),
+        3 => ids
+            .extend(bytes.as_chunks().0.iter().map(|&[a, b, c]| u32::from_le_bytes([a, b, c, 0]))),
+        _ => ids.extend(bytes.as_chunks().0.iter().map(|&four| u32::from_le_bytes(four))),
+    }
 }
 
 /// A bounded map from pre-tokens to ids.
@@ -48,16 +131,16 @@ impl Memo {
             slots: Vec::new(),
             n_used: 0,
             admission: Admission::default(),
-            ring: Ring { max_bytes: max_bytes / 2, ..Ring::default() },
+            ring: Ring::default(),
         };
-        memo.resize(1 << 10);
+        memo.grow();
         memo
     }
 
-    /// Bytes held.
+    /// Bytes held: what is reserved beyond them was never touched.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.ring.bytes.capacity()
+        size_of_val(self.slots.as_slice()) + self.ring.bytes.len()
     }
 
     /// The key of `text[start..end]`; `None` for one that is too long to remember.
@@ -77,7 +160,7 @@ impl Memo {
     /// Fetch the slot of a hash ahead of its look-up.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
-        prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
+        prefetch(&self.slots, self.home(hash));
     }
 
     /// The ids of a key that lie in its slot: the first so many of three.
@@ -85,28 +168,37 @@ impl Memo {
     #[must_use]
     pub fn recall_few(&self, probe: (Key, u64)) -> Option<([u32; INLINE_IDS], usize)> {
         let slot = self.find(probe)?;
-        (slot.n_ids != ELSEWHERE).then_some((slot.ids, slot.n_ids as usize))
+        let n_ids = usize::from(slot.tag());
+        let [one, two, three, _] = slot.words;
+        (n_ids <= INLINE_IDS).then_some(([one, two, three], n_ids))
     }
 
     /// Append the remembered ids of a pre-token, given its key; whether there were any.
     #[inline]
     pub fn recall(&self, probe: (Key, u64), pretoken: &[u8], ids: &mut Vec<u32>) -> bool {
-        match self.find(probe) {
-            Some(slot) if slot.n_ids == ELSEWHERE => self.ring.recall(slot, pretoken, ids),
-            Some(slot) => {
-                ids.extend(slot.ids.iter().take(slot.n_ids as usize));
-                true
-            }
-            None => false,
-        }
+        let Some(slot) = self.find(probe) else { return false };
+        let (width, n_ids) = match slot.tag() {
+            ELSEWHERE => return self.ring.recall(slot, pretoken, ids),
+            n_ids if usize::from(n_ids) <= INLINE_IDS => (4, n_ids),
+            tag => (tag >> 4, tag & 15),
+        };
+        let n_bytes = usize::from(width) * usize::from(n_ids);
+        unpack(slot.payload().get(..n_bytes).unwrap_or_default(), width, ids);
+        true
+    }
+
+    /// The first of the slots that a hash may be in. Ever greater hashes have ever later ones,
+    /// whatever the number of slots.
+    #[inline(always)]
+    fn home(&self, hash: u64) -> usize {
+        let n_homes = (self.slots.len() as u64).saturating_sub(WINDOW as u64 - 1);
+        ((hash >> 32) * n_homes >> 32) as usize
     }
 
     #[inline(always)]
     fn find(&self, (key, hash): (Key, u64)) -> Option<&Slot> {
-        let mask = self.slots.len().wrapping_sub(1);
-        let home = hash as usize;
-        for at in home..home.wrapping_add(WINDOW) {
-            let slot = self.slots.get(at & mask)?;
+        let home = self.home(hash);
+        for slot in self.slots.get(home..home + WINDOW)? {
             if slot.key.is_none() {
                 return None;
             }
@@ -122,63 +214,68 @@ impl Memo {
         if 2 * (self.n_used + 1) > self.slots.len() {
             self.grow();
         }
-        let mut slot = Slot { key, ids: [0; INLINE_IDS], n_ids: ids.len() as u32 };
-        match slot.ids.get_mut(..ids.len()).filter(|_| !key.is_hash()) {
-            Some(inline) => inline.copy_from_slice(ids),
-            None => {
-                let bytes = if key.is_hash() { pretoken } else { &[] };
-                let Some(place) = self.ring.push(bytes, ids) else { return };
-                slot.ids = [place as u32, (place >> 32) as u32, ids.len() as u32];
-                slot.n_ids = ELSEWHERE;
-            }
+        let slot = Slot::inline(key, ids).or_else(|| {
+            let bytes = if key.is_hash() { pretoken } else { &[] };
+            let room = self.max_bytes.saturating_sub(size_of_val(self.slots.as_slice()));
+            let entry = self.ring.push(bytes, ids, room.min(self.max_bytes / 2))?;
+            Some(Slot::elsewhere(key, entry))
+        });
+        if let Some(slot) = slot {
+            self.place(slot, hash);
         }
-        self.place(slot, hash);
     }
 
     /// Put a slot in the place of an outdated one, an empty one, or another one.
     fn place(&mut self, slot: Slot, hash: u64) {
-        let mask = self.slots.len().wrapping_sub(1);
-        let home = hash as usize;
-        let window = (home..home.wrapping_add(WINDOW)).map(|at| at & mask);
-        let free = window.into_iter().find(|&at| {
-            self.slots.get(at).is_some_and(|old| old.key.is_none() || old.key == slot.key)
-        });
+        let home = self.home(hash);
         let is_full = 2 * self.n_used > self.slots.len();
+        let Some(window) = self.slots.get_mut(home..home + WINDOW) else { return };
+        let free = window.iter().position(|old| old.key.is_none() || old.key == slot.key);
         if free.is_none() && is_full && !self.admission.is_due() {
             return;
         }
-        let at = free.unwrap_or_else(|| home.wrapping_add((hash >> 40) as usize % WINDOW) & mask);
-        if let Some(old) = self.slots.get_mut(at) {
+        if let Some(old) = window.get_mut(free.unwrap_or(hash as usize % WINDOW)) {
             self.n_used += usize::from(old.key.is_none());
             *old = slot;
         }
     }
 
-    /// Double the slots while half the budget allows.
+    /// Double the slots; the last time, leave the ring twice of what it has, and at least its
+    /// sixteenth.
+    ///
+    /// In place, since two tables would pass the bound, and from the back, since each slot goes
+    /// further back. What finds all of its window taken is forgotten.
     #[cold]
     fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        if self.resize((old.len() * 2).max(1 << 10)) {
-            self.n_used = 0;
-            for slot in old.into_iter().filter(|slot| !slot.key.is_none()) {
+        let n_before = self.slots.len();
+        let for_ring = (2 * self.ring.bytes.len()).clamp(self.max_bytes / 16, self.max_bytes / 2);
+        let most = (self.max_bytes - for_ring) / size_of::<Slot>();
+        let wanted = (2 * n_before).max(1 << 10).min(most);
+        if wanted < n_before + n_before / 8 || wanted < WINDOW || !self.reserve(wanted) {
+            return;
+        }
+        self.slots.resize(wanted, Slot::default());
+        for at in (0..n_before).rev() {
+            let slot = self.slots.get_mut(at).map(std::mem::take).unwrap_or_default();
+            if !slot.key.is_none() {
+                self.n_used -= 1;
                 self.place(slot, self.hash.of(slot.key));
             }
-        } else {
-            self.slots = old;
         }
     }
 
-    /// Replace the slots by `wanted` empty ones; whether that may be.
-    fn resize(&mut self, wanted: usize) -> bool {
-        let limit = self.max_bytes / 2 / size_of::<Slot>();
-        let mut slots = Vec::new();
-        if wanted > limit || slots.try_reserve_exact(wanted).is_err() {
-            return false;
+    /// Whether there is memory for `n_slots`. A table that is no longer small never moves again, so
+    /// that its pages stay huge: what is reserved and not touched costs nothing.
+    fn reserve(&mut self, n_slots: usize) -> bool {
+        let is_small = n_slots * size_of::<Slot>() < WORTH_IT;
+        let capacity = if is_small { n_slots } else { self.max_bytes / size_of::<Slot>() };
+        if capacity <= self.slots.capacity() {
+            return true;
         }
-        ask_for_huge_pages(&mut slots);
-        slots.resize(wanted, Slot::default());
-        self.slots = slots;
-        true
+        let more = capacity - self.slots.len();
+        let is_reserved = self.slots.try_reserve_exact(more).is_ok();
+        ask_for_huge_pages(&mut self.slots);
+        is_reserved
     }
 }
 
@@ -203,28 +300,36 @@ impl Admission {
     }
 }
 
+/// Where an entry of the ring is: `width` bytes for each id.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    place: u64,
+    n_ids: u32,
+    width: u8,
+}
+
 /// Bytes of pre-tokens and ids, one entry behind the other; full, it begins anew at the front.
 ///
 /// Places count on over all that was ever written, so that none comes back.
 #[derive(Debug, Default)]
 struct Ring {
     bytes: Vec<u8>,
-    max_bytes: usize,
     /// Where the next entry goes.
     head: u64,
     admission: Admission,
 }
 
 impl Ring {
-    /// Add an entry and give its place; `None` where it does not fit.
-    fn push(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
-        let n_bytes = pretoken.len() + size_of_val(ids);
+    /// Add an entry to the ring, which may grow to `room` bytes; `None` where it does not fit.
+    fn push(&mut self, pretoken: &[u8], ids: &[u32], room: usize) -> Option<Entry> {
+        let width = narrowest(ids);
+        let n_bytes = pretoken.len() + width * ids.len();
         let wraps = self.head > self.bytes.len() as u64;
         if wraps && !self.admission.is_due() {
             return None;
         }
         if !wraps && self.head as usize + n_bytes > self.bytes.len() {
-            self.grow(n_bytes);
+            self.grow(n_bytes, room);
         }
         let size = self.bytes.len();
         if n_bytes > size {
@@ -237,18 +342,16 @@ impl Ring {
         }
         let (text, rest) = self.bytes.get_mut(at..at + n_bytes)?.split_at_mut(pretoken.len());
         text.copy_from_slice(pretoken);
-        for (bytes, id) in rest.as_chunks_mut::<4>().0.iter_mut().zip(ids) {
-            *bytes = id.to_le_bytes();
-        }
+        pack(ids, width, rest);
         let place = self.head;
         self.head += n_bytes as u64;
-        Some(place)
+        Some(Entry { place, n_ids: ids.len() as u32, width: width as u8 })
     }
 
     /// Make the ring larger while nothing was overwritten; places stay.
     #[cold]
-    fn grow(&mut self, n_bytes: usize) {
-        let size = (self.bytes.len() * 2).max(1 << 12).max(n_bytes).min(self.max_bytes);
+    fn grow(&mut self, n_bytes: usize, room: usize) {
+        let size = (self.bytes.len() * 2).max(1 << 12).max(n_bytes).min(room);
         let more = size.saturating_sub(self.bytes.len());
         if more > 0 && self.bytes.try_reserve_exact(more).is_ok() {
             ask_for_huge_pages(&mut self.bytes);
@@ -259,20 +362,19 @@ impl Ring {
     /// Append the ids of a slot, if its entry is still there and of this pre-token.
     #[inline]
     fn recall(&self, slot: &Slot, pretoken: &[u8], ids: &mut Vec<u32>) -> bool {
-        let place = u64::from(slot.ids[0]) | u64::from(slot.ids[1]) << 32;
+        let Entry { place, n_ids, width } = slot.entry();
         let size = self.bytes.len() as u64;
         if size == 0 || place + size < self.head {
             return false;
         }
         let at = (place % size) as usize;
         let n_known = if slot.key.is_hash() { slot.key.len() } else { 0 };
-        let n_ids = slot.ids[2] as usize;
-        let entry = self.bytes.get(at..at + n_known + n_ids * size_of::<u32>());
+        let entry = self.bytes.get(at..at + n_known + n_ids as usize * usize::from(width));
         let (known, rest) = entry.unwrap_or_default().split_at_checked(n_known).unwrap_or_default();
         if n_known > 0 && known != pretoken {
             return false;
         }
-        ids.extend(rest.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+        unpack(rest, width, ids);
         true
     }
 }

@@ -1,7 +1,7 @@
 //! What the system gives: large buffers in huge pages, and room for threads.
 
 /// Buffers from this size on are worth asking.
-const WORTH_IT: usize = 4 << 20;
+pub const WORTH_IT: usize = 4 << 20;
 
 /// Ask for huge pages behind the capacity of `buffer`, before it is first touched.
 ///

@@ -255,16 +255,15 @@ impl Tokenizer {
             return None;
         }
         let normalizer = self.parts.normalizer.as_ref();
-        let patterns = match &self.parts.cutter {
+        match &self.parts.cutter {
             Cutter::Patterns(splitter)
                 if normalizer.is_some_and(Normalizer::keeps_safe_cuts)
                     && self.recognized.normalized.is_empty() =>
             {
-                Some(splitter)
+                splitter.normalized_cut(text, near)
             }
-            _ => self.raw_splitter(),
-        };
-        patterns?.safe_cut(text, near)
+            _ => self.raw_splitter()?.safe_cut(text, near),
+        }
     }
 
     /// Where an unfinished text may be cut, whatever follows it; 0 for nowhere.

@@ -1,12 +1,13 @@
 """A long ``str`` is encoded part by part: the ids, and the refusals, are those of the whole."""
 
 import random
+import unicodedata
 
 import pytest
 
 import subword
 from subword import BPETokenizer, Tokenizer
-from subword.normalizers import Lowercase, Nfc, Nfkc, Normalizer
+from subword.normalizers import Lowercase, Nfc, Nfd, Nfkc, Normalizer
 
 WORDS = ["the", "cat", "é", "中文字", "🙂", "'ll", "12345", "\n\n", "  ", "!?", "<|end|>", "ǅ"]
 
@@ -55,6 +56,24 @@ def test_chinese_is_cut_at_its_stops(pattern: str, steps: Normalizer) -> None:
     assert (tok.encode_array(text) == expected).all()
     assert (tok.encode_batch([text], n_threads=2)[0] == expected).all()
     assert list(tok.encode_spans(text[:100_000]).ids) == tok.encode(text[:100_000])
+
+
+LETTERS = ["слово", "й", "и\u0306", "İ", "ﬁ", "한국", "हिन्दी", "ก็", "٣", "Ⅷ", "²", "'s", "🙂", "ª"]
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", "llama3", "deepseek_v3"])
+@pytest.mark.parametrize("steps", [(), (Nfd(),), (Nfkc(), Lowercase()), (Nfd(), Lowercase())])
+def test_words_of_any_script_are_cut_at_their_spaces(pattern: str, steps: Normalizer) -> None:
+    draw = random.Random(5)
+    ends = ["", " ", " ", "\n", "\r\n", "\t", "\u00a0", " \n ", "!\n"]
+    text = "".join(draw.choice(LETTERS) + draw.choice(ends) for _ in range(400_000))
+    # Merges that reach from marks into newlines tell where a cut parts them.
+    sample = unicodedata.normalize("NFD", text[:50_000])
+    trained = subword.train_bpe([sample], 400, pattern=pattern)
+    tok: Tokenizer = trained.replace(normalizer=steps)
+    expected = tok.encode_array(text.encode())
+    assert (tok.encode_array(text) == expected).all()
+    assert (tok.encode_batch([text], n_threads=2)[0] == expected).all()
 
 
 def test_a_text_without_a_place_to_cut_is_encoded_whole() -> None:

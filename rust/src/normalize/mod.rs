@@ -135,8 +135,9 @@ impl Normalizer {
         is_local.then(|| Parts::Bert { ideographs: self.steps.iter().any(spaces_ideographs) })
     }
 
-    /// Whether a text may be cut at what `Splitter::safe_cut` gives before it is normalized: letters,
-    /// digits and ideographs stay what they are, and so does what stands behind them there.
+    /// Whether a text may be cut at what `Splitter::normalized_cut` gives before it is normalized:
+    /// ASCII letters, digits and ideographs stay what they are, and so does what stands behind them
+    /// there.
     #[must_use]
     pub fn keeps_safe_cuts(&self) -> bool {
         let keeps = |step: &Compiled| match step {

@@ -217,11 +217,26 @@ impl Splitter {
     }
 
     /// A place at or before `near` where `text` may be cut so that the pre-tokens of the parts
-    /// are those of the whole: before whitespace that follows an ASCII letter or digit, and, where
+    /// are those of the whole: before whitespace that follows a letter or digit, and, where
     /// more than whitespace ends words, before a Chinese comma or full stop that follows an
     /// ideograph.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
+        match &self.plan {
+            // What cuts texts as given leaves it open what their letters become.
+            Plan::Masks(Named::Parts(_)) => self.normalized_cut(text, near),
+            _ => self.cut_behind(text, near, ends_word),
+        }
+    }
+
+    /// As `safe_cut`, of a text that is yet to be normalized: the letter or digit is an ASCII one,
+    /// since of others a mark may be left before the whitespace.
+    #[must_use]
+    pub fn normalized_cut(&self, text: &[u8], near: usize) -> Option<usize> {
+        self.cut_behind(text, near, |front| front.last().is_some_and(u8::is_ascii_alphanumeric))
+    }
+
+    fn cut_behind(&self, text: &[u8], near: usize, ends: fn(&[u8]) -> bool) -> Option<usize> {
         if !self.is_local {
             return None;
         }
@@ -233,7 +248,7 @@ impl Splitter {
         let at_stops = !matches!(&self.plan, Plan::Masks(Named::Parts(_))) && !self.is_spaced;
         let may_cut = |at: usize, byte: u8| match byte {
             0xE3 | 0xEF => at_stops && is_stop(text, at) && follows_ideograph(text, at),
-            _ => cuts.contains(&byte) && before.get(at - 1).is_some_and(u8::is_ascii_alphanumeric),
+            _ => cuts.contains(&byte) && before.get(..at).is_some_and(ends),
         };
         let places = before.iter().enumerate().skip(1).rev();
         places.map(|(at, &byte)| (at, byte)).find(|&(at, byte)| may_cut(at, byte)).map(|(at, _)| at)
@@ -249,6 +264,20 @@ pub fn begins_cut(text: &[u8], at: usize) -> bool {
 fn is_stop(text: &[u8], at: usize) -> bool {
     let character = text.get(at..at + 3);
     ["、", "。", "，"].iter().any(|stop| character == Some(stop.as_bytes()))
+}
+
+/// Whether `text` ends with a letter or digit.
+fn ends_word(text: &[u8]) -> bool {
+    let last = |n_bytes: usize| {
+        let (code_point, length) = classes::decode_utf8(text.get(text.len() - n_bytes..)?)?;
+        (length == n_bytes).then_some(code_point)
+    };
+    match text.last() {
+        Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
+        _ => (2..=text.len().min(4)).find_map(last).is_some_and(|code_point| {
+            ClassTable::shared().of(code_point) & (bit::LETTER | bit::NUMBER) != 0
+        }),
+    }
 }
 
 /// Whether a character from U+4E00 to U+9FFF stands before `text[at..]`.
