@@ -19,7 +19,7 @@ const PAYLOAD: usize = 15;
 const ELSEWHERE: u8 = u8::MAX;
 
 /// A key lies in one of so many slots from its home on.
-const WINDOW: usize = 8;
+const WINDOW: usize = 16;
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(32))]
@@ -116,6 +116,8 @@ pub struct Memo {
     max_bytes: usize,
     hash: KeyHash,
     slots: Vec<Slot>,
+    /// Slots that have all of their window behind them.
+    n_homes: u64,
     n_used: usize,
     admission: Admission,
     ring: Ring,
@@ -129,6 +131,7 @@ impl Memo {
             max_bytes,
             hash: KeyHash::default(),
             slots: Vec::new(),
+            n_homes: 0,
             n_used: 0,
             admission: Admission::default(),
             ring: Ring::default(),
@@ -191,8 +194,7 @@ impl Memo {
     /// whatever the number of slots.
     #[inline(always)]
     fn home(&self, hash: u64) -> usize {
-        let n_homes = (self.slots.len() as u64).saturating_sub(WINDOW as u64 - 1);
-        ((hash >> 32) * n_homes >> 32) as usize
+        ((u128::from(hash) * u128::from(self.n_homes)) >> 64) as usize
     }
 
     #[inline(always)]
@@ -255,6 +257,7 @@ impl Memo {
             return;
         }
         self.slots.resize(wanted, Slot::default());
+        self.n_homes = (wanted - (WINDOW - 1)) as u64;
         for at in (0..n_before).rev() {
             let slot = self.slots.get_mut(at).map(std::mem::take).unwrap_or_default();
             if !slot.key.is_none() {
@@ -264,16 +267,16 @@ impl Memo {
         }
     }
 
-    /// Whether there is memory for `n_slots`. A table that is no longer small never moves again, so
-    /// that its pages stay huge: what is reserved and not touched costs nothing.
+    /// Whether there is memory for `n_slots`. A table that is no longer small has all that it may
+    /// come to reserved, so that it never moves and its pages stay huge: what is reserved and not
+    /// touched costs nothing.
     fn reserve(&mut self, n_slots: usize) -> bool {
         let is_small = n_slots * size_of::<Slot>() < WORTH_IT;
-        let capacity = if is_small { n_slots } else { self.max_bytes / size_of::<Slot>() };
-        if capacity <= self.slots.capacity() {
-            return true;
-        }
-        let more = capacity - self.slots.len();
-        let is_reserved = self.slots.try_reserve_exact(more).is_ok();
+        let all = if is_small { n_slots } else { self.max_bytes / size_of::<Slot>() };
+        let is_reserved = n_slots <= self.slots.capacity()
+            || [all, n_slots]
+                .into_iter()
+                .any(|capacity| self.slots.try_reserve_exact(capacity - self.slots.len()).is_ok());
         ask_for_huge_pages(&mut self.slots);
         is_reserved
     }
@@ -441,5 +444,96 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[derive(Default)]
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            (self.0 >> 33) % limit
+        }
+    }
+
+    /// A text and its ids, as numbers of every width; the same for the same `i`.
+    fn entry(i: u64) -> (Vec<u8>, Vec<u32>) {
+        let mut random = Random(i);
+        let mut text = i.to_string().into_bytes();
+        text.resize(text.len() + random.below(30) as usize, b'y');
+        let limit = [1 << 8, 1 << 16, 1 << 20, 1 << 24, 1 << 32][random.below(5) as usize];
+        let ids =
+            (0..random.below(9)).map(|_| (random.below(1 << 31) * 2 % limit) as u32).collect();
+        (text, ids)
+    }
+
+    #[test]
+    fn a_memo_agrees_with_a_map_whatever_it_forgets() {
+        for max_bytes in [0, 1 << 10, 1 << 14, 1 << 20, 5 << 20, 1 << 24] {
+            let mut memo = Memo::new(max_bytes);
+            let mut random = Random::default();
+            let mut seen = std::collections::HashSet::new();
+            let (mut n_seen, mut n_recalled) = (0, 0);
+            for _ in 0..100_000 {
+                let i = random.below(40_000);
+                let (text, expected) = entry(i);
+                let key = memo.key(&text, 0, text.len()).expect("short enough");
+                let probe = (key, memo.hash(key));
+                let few = memo.recall_few(probe).map(|(three, n)| three[..n].to_vec());
+                let mut ids = vec![7];
+                let is_known = memo.recall(probe, &text, &mut ids);
+                assert_eq!(ids[1..], if is_known { expected.clone() } else { Vec::new() });
+                assert!(few.is_none_or(|few| few == expected));
+                assert!(!is_known || seen.contains(&i));
+                n_seen += u32::from(!seen.insert(i));
+                n_recalled += u32::from(is_known);
+                if !is_known {
+                    memo.remember(probe, &text, &expected);
+                }
+                assert!(memo.n_bytes() <= max_bytes);
+            }
+            let is_used = memo.slots.iter().filter(|slot| !slot.key.is_none()).count();
+            assert_eq!(memo.n_used, is_used);
+            assert!(max_bytes < 5 << 20 || n_recalled + n_seen / 1000 >= n_seen);
+            assert!(max_bytes < 1 << 20 || 5 * n_recalled > n_seen);
+        }
+    }
+
+    #[test]
+    fn entries_that_collide_are_told_apart() {
+        let mut memo = Memo::new(1 << 20);
+        let mut known = 0;
+        for i in 0..100u32 {
+            let text = i.to_string();
+            let key = memo.key(text.as_bytes(), 0, text.len()).expect("short enough");
+            memo.remember((key, 12), text.as_bytes(), &[i]);
+        }
+        for i in 0..100u32 {
+            let text = i.to_string();
+            let key = memo.key(text.as_bytes(), 0, text.len()).expect("short enough");
+            let mut ids = Vec::new();
+            let is_known = memo.recall((key, 12), text.as_bytes(), &mut ids);
+            assert_eq!(ids, if is_known { vec![i] } else { Vec::new() });
+            known += usize::from(is_known);
+        }
+        assert_eq!(known, WINDOW);
+        let (one, other) = ([b'a'; 20], [b'b'; 20]);
+        let key = memo.key(&one, 0, 20).expect("short enough");
+        memo.remember((key, 99 << 40), &one, &[1, 2]);
+        let mut ids = Vec::new();
+        assert!(!memo.recall((key, 99 << 40), &other, &mut ids) && ids.is_empty());
+        assert!(memo.recall((key, 99 << 40), &one, &mut ids) && ids == [1, 2]);
+    }
+
+    #[test]
+    fn a_table_that_is_all_slots_leaves_the_ring_its_sixteenth() {
+        let mut memo = Memo::new(8 << 20);
+        for i in 0..1_000_000u64 {
+            let text = i.to_le_bytes();
+            let key = memo.key(&text, 0, 8).expect("short enough");
+            memo.remember((key, memo.hash(key)), &text, &[i as u32; 3]);
+        }
+        assert_eq!(size_of_val(memo.slots.as_slice()), 15 << 19);
+        assert!(memo.n_used > memo.slots.len() / 10 * 9);
     }
 }
