@@ -18,13 +18,18 @@ def used():
     with open('/proc/self/statm') as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 room = int(sys.argv[1]) << 20
-resource.setrlimit(resource.RLIMIT_AS, (used() + room, used() + room))
+soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+limit = used() + room
+resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 try:
     result = WORK
 except MemoryError:
     print('no memory')
 else:
+    # The call is what has to do with the room, not the look at what it gave.
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     print('right' if CHECK else 'wrong')
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 # What is left works on.
 assert tok.decode(tok.encode('the cat<s>')) == 'the cat<s>'
 print('alive')
